@@ -5,7 +5,7 @@ use.
 from importlib import import_module
 
 PROJECT = "sentence-embeddings-course"  # its name in pyproject.toml, which has the version, too
-# the names that each module defines
+# {module of this package: the public names that are imported from it}
 NAMES = {
     "settings": "setup",
     "models": "load_encoder load_masked_lm load_glove",
@@ -24,8 +24,9 @@ NAMES = {
     "tools.workspace.live": "reveal",
     "tools.ideas.asking": "place review predictions",
 }
+# {public name: its module}
 HOME = {name: module for module, names in NAMES.items() for name in names.split()}
-__all__ = sorted(HOME)  # noqa: PLE0605
+__all__ = sorted(HOME)  # noqa: PLE0605 (that rule wants a literal list)
 
 
 def __getattr__(name: str):  # noqa: ANN202 (of any type)

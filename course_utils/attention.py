@@ -29,12 +29,14 @@ def attend(
     """Run one sentence (or a pair of sentences) through an encoder and return its attention
     weights.
 
-    model: what `load_encoder` or `load_masked_lm` returns; the course's encoder by default. It runs
-    this call with the "eager" implementation, the only one that returns attention weights, and is
-    switched back afterwards.
+    text, pair: strings. The text is not truncated to the model's length.
+    model: what `load_encoder` or `load_masked_lm` returns; the course's encoder by default. For
+    this call, the model uses the "eager" implementation, the only one that returns attention
+    weights, and evaluation mode; both are restored afterwards.
 
-    Returns (tokens, attentions): a list of n strings, and a tensor (layers, heads, n, n). Raises
-    TypeError if `text` is not a string.
+    Returns (tokens, attentions): a list of n strings with those that the tokenizer adds, such as
+    [CLS], and a tensor (layers, heads, n, n) on the CPU. Raises TypeError if `text` or `pair` is
+    not a string.
     """
     for sentence in [text] if pair is None else [text, pair]:
         if not isinstance(sentence, str):
@@ -65,25 +67,31 @@ def head_scores(attentions: torch.Tensor) -> dict[str, torch.Tensor]:
 
     "same", "previous", "next": the mean weight that a word piece gives to itself, to the piece
     before it and to the piece after it. "cls", "sep": the mean weight on the first and on the last
-    token, [CLS] and [SEP]. "entropy": in bits, 0 when all weight is on one token, log2(tokens) when
-    it is spread evenly.
+    token, [CLS] and [SEP]. "entropy": the mean entropy of a row in bits, 0 when all weight is on
+    one token, log2(tokens) when it is spread evenly.
 
-    Means are over the pieces between [CLS] and [SEP]. Raises ValueError for fewer than two such
-    pieces, which have no neighbours.
+    attentions: of one sentence, (layers, heads, tokens, tokens). In those of a pair, the [SEP]
+    between the sentences counts as a piece.
+
+    Means are over the pieces between [CLS] and [SEP]; "previous" leaves out the first of them and
+    "next" the last, which have no such neighbour there. Raises ValueError for fewer than two such
+    pieces, and for another number of dimensions.
     """
+    # at least [CLS], two pieces and [SEP]
     if attentions.ndim != 4 or attentions.shape[-1] < 4:
         raise ValueError(
             "attentions must be (layers, heads, tokens, tokens) with at least 4 tokens; got "
             f"{tuple(attentions.shape)}"
         )
-    words = attentions[:, :, 1:-1, 1:-1]
-    rows = attentions[:, :, 1:-1]
+    rows = attentions[:, :, 1:-1]  # how the pieces look at all tokens
+    among_pieces = rows[..., 1:-1]  # how they look at each other
     return {
-        "same": words.diagonal(dim1=-2, dim2=-1).mean(-1),
-        "previous": words.diagonal(-1, dim1=-2, dim2=-1).mean(-1),
-        "next": words.diagonal(1, dim1=-2, dim2=-1).mean(-1),
+        "same": among_pieces.diagonal(dim1=-2, dim2=-1).mean(-1),
+        "previous": among_pieces.diagonal(-1, dim1=-2, dim2=-1).mean(-1),
+        "next": among_pieces.diagonal(1, dim1=-2, dim2=-1).mean(-1),
         "cls": rows[..., 0].mean(-1),
         "sep": rows[..., -1].mean(-1),
+        # entr uses the natural logarithm
         "entropy": torch.special.entr(rows).sum(-1).mean(-1) / math.log(2),
     }
 
@@ -97,21 +105,22 @@ def patching_map(
     text's.
 
     target, source: hidden state 0, the output of the embeddings, of two texts of as many tokens:
-    (1, tokens, hidden).
+    (1, tokens, hidden) each.
     layers: a list of functions; `layers[k - 1]` is layer k, which turns hidden state k - 1 into
-    hidden state k. For BERT without padding: `model.encoder.layer`.
+    hidden state k, for several rows at a time. For BERT without padding: `model.encoder.layer`.
 
     Returns (len(layers) + 1, tokens): number [k, i] is the Euclidean length of the change of the
     target's sentence vector, the mean of its last hidden state, when token i of its hidden state k
     is replaced by the source's token i in hidden state k.
     """
+    tokens = target.shape[1]
     states, source_states = [target], [source]
     for layer in layers:
         states.append(layer(states[-1]))
         source_states.append(layer(source_states[-1]))
-    before, moved = states[-1].mean(dim=1), []
+    before = states[-1].mean(dim=1)
+    moved = []  # of each hidden state: (tokens,)
     for number, (state, source_state) in enumerate(zip(states, source_states, strict=True)):
-        tokens = state.shape[1]
         patched = state.repeat(tokens, 1, 1)  # row i is patched at token i
         patched[range(tokens), range(tokens)] = source_state[0]
         for layer in layers[number:]:

@@ -13,19 +13,21 @@ from ._support.downloads import hub_dataset, packaged_folder
 from .own_data import read_pairs
 
 TABLES = Path(__file__).parent / "tables"
+# of `load_reviews`
 SOURCES = ("rotten_tomatoes", "imdb")
-STSB = "mteb/stsbenchmark-sts"
+STSB = "mteb/stsbenchmark-sts"  # the data set's name on the model hub
 # where `load_docstrings` looks: packages that are installed with the course, at locked versions
+# {package: its modules and classes, separated by spaces}
 DOCUMENTED = {
     "numpy": "numpy numpy.linalg numpy.random",
     "pandas": "pandas pandas.DataFrame pandas.Series.str",
-    "scipy": "scipy.cluster.hierarchy scipy.integrate scipy.interpolate scipy.linalg scipy.optimize scipy.spatial "
-    "scipy.spatial.distance scipy.stats",
-    "sklearn": "sklearn.calibration sklearn.cluster sklearn.compose sklearn.decomposition sklearn.ensemble "
-    "sklearn.feature_extraction sklearn.feature_extraction.text sklearn.feature_selection "
-    "sklearn.impute sklearn.inspection sklearn.linear_model sklearn.manifold sklearn.metrics "
-    "sklearn.metrics.pairwise sklearn.mixture sklearn.model_selection sklearn.multiclass "
-    "sklearn.naive_bayes sklearn.neighbors "
+    "scipy": "scipy.cluster.hierarchy scipy.integrate scipy.interpolate scipy.linalg "
+    "scipy.optimize scipy.spatial scipy.spatial.distance scipy.stats",
+    "sklearn": "sklearn.calibration sklearn.cluster sklearn.compose sklearn.decomposition "
+    "sklearn.ensemble sklearn.feature_extraction sklearn.feature_extraction.text "
+    "sklearn.feature_selection sklearn.impute sklearn.inspection sklearn.linear_model "
+    "sklearn.manifold sklearn.metrics sklearn.metrics.pairwise sklearn.mixture "
+    "sklearn.model_selection sklearn.multiclass sklearn.naive_bayes sklearn.neighbors "
     "sklearn.neural_network sklearn.pipeline sklearn.preprocessing sklearn.svm sklearn.tree",
 }
 MIN_DOCSTRING_WORDS = 30  # a shorter one says too little to be searched for
@@ -61,7 +63,7 @@ def load_senses(word: str | None = None) -> pd.DataFrame:
     Returns a table with the columns `word`, `sense` and `sentence`; only the rows of `word` if it
     is given. Raises ValueError for a word that the table does not have.
     """
-    return _written("senses.csv", "word", word)
+    return _course_table("senses.csv", "word", word)
 
 
 def load_scored_pairs(source: str | Path = "course") -> pd.DataFrame:
@@ -76,14 +78,16 @@ def load_scored_pairs(source: str | Path = "course") -> pd.DataFrame:
 
     Returns a table with the columns `sentence1`, `sentence2` and `score`; the course's pairs also
     have `phenomenon`. Raises DataError (the file, the line, what is wrong) for a file that is
-    damaged or in another format: no row is dropped silently. Raises FileNotFoundError for a missing
-    file, EncoderError if the hub cannot be reached.
+    damaged or in another format: no row is dropped silently. Raises TypeError for a source that is
+    no string or path, FileNotFoundError for a missing file, EncoderError if the hub cannot be
+    reached.
     """
     if not isinstance(source, (str, os.PathLike)):
         raise TypeError(f'source must be "course", "stsb" or a file; got {type(source).__name__}')
     if source == "course":
-        return _written("scored_pairs.csv")
+        return _course_table("scored_pairs.csv")
     if source == "stsb":
+        # the hub may have the test part in several files
         files = sorted(path for path in hub_dataset(STSB).rglob("*test*") if path.is_file())
         return pd.concat([read_pairs(path) for path in files], ignore_index=True)
     path = Path(source).expanduser()
@@ -104,7 +108,7 @@ def load_triplets(part: str | None = None) -> pd.DataFrame:
     Returns a table with the columns `part`, `construction`, `anchor`, `positive` and `negative`.
     Raises ValueError for another part.
     """
-    return _written("negation_triplets.csv", "part", part)
+    return _course_table("negation_triplets.csv", "part", part)
 
 
 def load_queries(part: str | None = None) -> pd.DataFrame:
@@ -116,7 +120,7 @@ def load_queries(part: str | None = None) -> pd.DataFrame:
     Returns a table with the columns `part`, `row` (the sentence's row) and `query`. Raises
     ValueError for another part.
     """
-    return _written("review_queries.csv", "part", part)
+    return _course_table("review_queries.csv", "part", part)
 
 
 def load_doc_queries(part: str | None = None) -> pd.DataFrame:
@@ -128,7 +132,7 @@ def load_doc_queries(part: str | None = None) -> pd.DataFrame:
     Returns a table with the columns `id`, `part`, `kind` (plain, term, name, symptom; none: without
     an answer) and `query`. Raises ValueError for another part.
     """
-    return _written("doc_queries.csv", "part", part)
+    return _course_table("doc_queries.csv", "part", part)
 
 
 def load_doc_judgements() -> pd.DataFrame:
@@ -139,7 +143,7 @@ def load_doc_judgements() -> pd.DataFrame:
     or "pooled", from the results of searches. A text that has no row for a query has not been
     judged for it.
     """
-    return _written("doc_judgements.csv")
+    return _course_table("doc_judgements.csv")
 
 
 def load_doc_questions() -> pd.DataFrame:
@@ -148,7 +152,7 @@ def load_doc_questions() -> pd.DataFrame:
 
     Returns a table with the columns `name` and `query`.
     """
-    return _written("doc_questions.csv")
+    return _course_table("doc_questions.csv")
 
 
 def load_plot_queries() -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -158,10 +162,10 @@ def load_plot_queries() -> tuple[pd.DataFrame, pd.DataFrame]:
     Returns two tables: the columns `id`, `part` (all "dev"), `kind` (as in `load_doc_queries`) and
     `query`, and the columns `id`, `name` and `grade` (as in `load_doc_judgements`).
     """
-    return _written("plot_queries.csv"), _written("plot_judgements.csv")
+    return _course_table("plot_queries.csv"), _course_table("plot_judgements.csv")
 
 
-def _written(name: str, column: str = "", value: str | None = None) -> pd.DataFrame:
+def _course_table(name: str, column: str = "", value: str | None = None) -> pd.DataFrame:
     """A table that was written for the course, or its rows with this value in a column.
 
     Raises ValueError for a value that no row has.
@@ -179,31 +183,35 @@ def load_docstrings(places: Mapping[str, str] | None = None) -> pd.DataFrame:
     """The documentation of NumPy, pandas, SciPy and scikit-learn, as it is installed here: one text
     a public name.
 
-    Functions, classes and methods of the modules in `DOCUMENTED`, with 30 words or more. Of names
-    that share one text, the first in the alphabet stands for all.
+    Functions, classes, methods and properties of the modules and classes in `DOCUMENTED`, with 30
+    words or more, except NumPy's number types and the names in `VARYING`. Of names that share one
+    text, the first in the alphabet stands for all.
 
-    places: modules and classes of other packages instead, such as
-    {"matplotlib": "matplotlib.axes.Axes"}.
+    places: {package: modules and classes, separated by spaces} instead of `DOCUMENTED`, such as
+    {"matplotlib": "matplotlib.axes.Axes matplotlib.figure.Figure"}. Raises ImportError or
+    AttributeError for one that does not exist.
 
     Returns a table with the columns `name` ("pandas.DataFrame.dropna"), `package` and `text`, in
     the order of `name`.
     """
     names_of = {}  # {the words of a text: [(name, package, text)] of all names that share it}
-    for package, homes in (DOCUMENTED if places is None else places).items():
-        for place in homes.split():
+    for package, its_places in (DOCUMENTED if places is None else places).items():
+        for place in its_places.split():
             for name, text in _documented(place):
                 words = text.split()
                 if len(words) >= MIN_DOCSTRING_WORDS and name not in VARYING:
                     names_of.setdefault(" ".join(words), []).append((name, package, text))
+    # the least of those that share a text has the first name in the alphabet
     return pd.DataFrame(sorted(map(min, names_of.values())), columns=["name", "package", "text"])
 
 
 def _documented(place: str) -> Iterator[tuple[str, str]]:
-    """(full name, docstring) of the public names of a module or class."""
+    """Yield (full name, docstring) of the public names of a place: a module or a class."""
     home = resolve_name(place)
-    stated = getattr(home, "__all__", None)
+    exported = getattr(home, "__all__", None)
     # without such a list, what is defined there, then what is inherited
-    for name in stated or vars(home) | dict.fromkeys(dir(home)):
+    for name in exported or vars(home) | dict.fromkeys(dir(home)):
+        # some names are listed, but not defined here, or None
         if name.startswith("_") or inspect.getattr_static(home, name, None) is None:
             continue
         value = getattr(home, name)
@@ -214,8 +222,9 @@ def _documented(place: str) -> Iterator[tuple[str, str]]:
             or inspect.isclass(value)
             or isinstance(value, (np.ufunc, property))
         ):
-            continue
-        elsewhere = not getattr(value, "__module__", "").startswith(place)
-        if stated is None and inspect.ismodule(home) and elsewhere:
+            continue  # data, such as a constant or a submodule
+        # methods of C types have None
+        is_from_elsewhere = not (getattr(value, "__module__", None) or "").startswith(place)
+        if exported is None and inspect.ismodule(home) and is_from_elsewhere:
             continue  # imported from another module
         yield f"{place}.{name}", inspect.getdoc(value) or ""

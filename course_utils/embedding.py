@@ -89,6 +89,7 @@ def embed(
     stated, prompt = _recipe(model, pooling)
     pooling = stated if pooling is None else pooling
     poolings = pooling if isinstance(pooling, tuple) else (pooling,)
+    # compared with a list, since a dict refuses what cannot be hashed with another error
     if not poolings or any(name not in list(POOLINGS) for name in poolings):
         raise ValueError(f"pooling must be one of {sorted(POOLINGS)}; got {pooling!r}")
     _check_precision(precision)
@@ -97,19 +98,22 @@ def embed(
     route = _route([prompt + sentence for sentence in row_of], model, precision)
     _warn_of_cuts(route, list(row_of), sentences)
 
+    # [(rows of `row_of`, their vectors (rows, poolings, hidden))]
     def vectors_of(batch: list[int]) -> list[tuple[list[int], np.ndarray]]:
-        parts = []
+        encoded = []
         with torch.inference_mode():
             for places, states, mask in route.states(batch):
                 pooled = [POOLINGS[name](states, mask).float() for name in poolings]
                 vectors = torch.stack(pooled, dim=1)
-                parts.append((places, (normalise(vectors) if normalize else vectors).cpu().numpy()))
-        return parts
+                encoded.append(
+                    (places, (normalise(vectors) if normalize else vectors).cpu().numpy())
+                )
+        return encoded
 
     vectors_of_row = {}  # {row: (poolings, hidden)}
     with _token_bar(route) as bar:
-        for parts in each(vectors_of, route.batches(), route.threads):
-            for places, vectors in parts:
+        for encoded in each(vectors_of, route.batches(), route.threads):
+            for places, vectors in encoded:
                 vectors_of_row.update(zip(places, vectors, strict=True))
                 bar.update(sum(route.lengths[place] for place in places))
     by_pooling = np.stack([vectors_of_row[row_of[sentence]] for sentence in sentences], axis=1)
@@ -117,7 +121,7 @@ def embed(
 
 
 def _check_precision(precision: str) -> None:
-    if precision not in list(PRECISIONS):
+    if precision not in list(PRECISIONS):  # a list: see `embed`
         raise ValueError(f"precision must be one of {sorted(PRECISIONS)}; got {precision!r}")
     if precision == "bfloat16" and not has_bfloat16():
         raise RuntimeError(
@@ -129,13 +133,15 @@ def _check_precision(precision: str) -> None:
 def _recipe(model: Model, pooling: str | tuple[str, ...] | None) -> tuple[str, str]:
     """(pooling, prompt) as the folder of the model states them.
 
-    pooling: the caller's. If one is given, a recipe that embed cannot follow is no error.
+    pooling: the caller's. If one is given, a recipe that `embed` cannot follow is no error, and
+    both are empty.
     """
     if is_packaged(model):
         return "mean", ""
     if isinstance(model, (str, os.PathLike)) or model is None:
         folder = encoder_folder(model)
     else:
+        # where transformers has loaded it from; "" for a model without a configuration
         folder = getattr(getattr(_pair(model)[1], "config", None), "_name_or_path", "")
     try:
         return recipe(folder)
@@ -153,7 +159,8 @@ def _route(sentences: list[str], model: Model, precision: str) -> PackedRoute | 
     been loaded and could have been modified. Any other plain BERT uses the same forward pass; other
     models use their own.
     """
-    if (model is None or isinstance(model, str)) and (untouched := untouched_weights(model)):
+    untouched = untouched_weights(model) if model is None or isinstance(model, str) else None
+    if untouched:
         tokenizer, weights, config = untouched
         return PackedRoute(packaged_tokens(sentences, tokenizer), weights, config, precision)
     tokenizer, encoder = _pair(model)
@@ -172,7 +179,8 @@ def hidden_states(
     places: the batch's indices into `sentences`.
     hidden states: one tensor (batch, tokens, hidden) per layer, the embedding layer first.
 
-    Arguments and errors as for `embed`.
+    Arguments and errors as for `embed`, but the default prompt of a model is left out, and errors
+    come with the first batch, not with the call.
     """
     sentences = checked_sentences(sentences)
     tokenizer, encoder = _pair(model)
@@ -202,12 +210,15 @@ def _warn_of_cuts(
         warnings.warn(
             f"{sum(sentence in cut for sentence in given)} of {len(given)} sentences are longer "
             f"than the model's {route.longest} tokens; the rest of each was cut off",
-            stacklevel=3,
+            stacklevel=3,  # the line that calls `embed`
         )
 
 
 def has_bfloat16() -> bool:
-    """Whether this processor multiplies bfloat16 matrices natively and oneDNN may use that."""
+    """Whether this processor multiplies bfloat16 matrices natively and oneDNN may use that.
+
+    It asks private functions of torch, which has no public ones for it.
+    """
     return (
         (torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
         and torch.backends.mkldnn.is_available()

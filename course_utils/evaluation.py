@@ -5,15 +5,19 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-BLOCK = 2_000_000  # numbers resampled at a time, to bound memory
+BLOCK = 2_000_000  # numbers of a column resampled at a time, to bound memory: 16 MB
 
 
 def _columns(*columns: ArrayLike) -> list[np.ndarray]:
-    """The columns as float64 arrays, checked to be of equal length and without gaps."""
+    """The columns as float64 arrays.
+
+    Raises TypeError if they are not numeric, ValueError if one is empty, a single number or not
+    finite, or if their last dimensions differ.
+    """
     checked = []
     for place, values in enumerate(columns, start=1):
         column = np.asarray(values)
-        if column.dtype.kind not in "biuf":
+        if column.dtype.kind not in "biuf":  # truth values, integers of both kinds, floats
             raise TypeError(f"argument {place} must hold numbers; got {column.dtype}")
         if column.ndim < 1 or column.shape[-1] == 0:
             raise ValueError(
@@ -50,6 +54,7 @@ def pearson(x: ArrayLike, y: ArrayLike) -> float | np.ndarray:
     return _plain(pearsonr(x, y, axis=-1).statistic)
 
 
+# A single number as a float, an array as it is.
 def _plain(value: np.ndarray) -> float | np.ndarray:
     return float(value) if np.ndim(value) == 0 else value
 
@@ -58,6 +63,7 @@ def ranks(x: ArrayLike) -> np.ndarray:
     """The rank of each number within its row, from 1; ties share the mean of their ranks.
 
     x: shape (..., n). Returns float64 of the same shape. It is scipy.stats.rankdata(x, axis=-1).
+    Raises TypeError or ValueError for what is not numeric, empty or not finite.
     """
     from scipy.stats import rankdata
 
@@ -72,12 +78,17 @@ def spearman(x: ArrayLike, y: ArrayLike) -> float | np.ndarray:
     return pearson(ranks(x), ranks(y))
 
 
+# The columns as in `_columns`. Raises ValueError, too, unless each row has both labels, 0 and 1.
 def _two_classes(labels: ArrayLike, scores: ArrayLike) -> list[np.ndarray]:
     labels, scores = _columns(labels, scores)
     if not np.isin(labels, (0, 1)).all():
         raise ValueError("labels must be 0 or 1")
-    if (labels.min(axis=-1) == labels.max(axis=-1)).any():
-        raise ValueError(f"all labels are {labels.flat[0]:.0f}; both classes are needed")
+    is_constant = labels.min(axis=-1) == labels.max(axis=-1)
+    if is_constant.any():
+        # of the first row that lacks a class
+        raise ValueError(
+            f"all labels are {labels[is_constant].flat[0]:.0f}; both classes are needed"
+        )
     return [labels, scores]
 
 
@@ -85,20 +96,23 @@ def auc(labels: ArrayLike, scores: ArrayLike) -> float | np.ndarray:
     """Area under the ROC curve: how often a random positive scores above a random negative (ties
     count half).
 
-    labels, scores: shape (..., n). Hanley and McNeil (1982), section 3. Equal to
-    sklearn.metrics.roc_auc_score, many rows at a time.
+    labels, scores: shape (..., n); labels are 0 or 1. Returns a float, or an array (...). Raises
+    TypeError or ValueError for unfit columns, or if a row of labels lacks a class. Hanley and
+    McNeil (1982), section 3. Equal to sklearn.metrics.roc_auc_score, many rows at a time.
     """
     labels, scores = _two_classes(labels, scores)
-    positive = labels.sum(axis=-1)
-    above = (labels * ranks(scores)).sum(axis=-1) - positive * (positive + 1) / 2
-    return _plain(above / (positive * (labels.shape[-1] - positive)))
+    positives = labels.sum(axis=-1)
+    # how many pairs have the positive above: the ranks of the positives, less their least sum
+    above = (labels * ranks(scores)).sum(axis=-1) - positives * (positives + 1) / 2
+    return _plain(above / (positives * (labels.shape[-1] - positives)))
 
 
 def best_threshold(labels: ArrayLike, scores: ArrayLike) -> tuple[float, float]:
     """(threshold, accuracy) of the threshold at which "score >= threshold" is right most often.
 
-    It lies halfway between two scores; of equally good ones, the lowest is taken. Choose it on
-    other pairs than those that you report on.
+    labels, scores: shape (n,). The threshold lies halfway between two scores, or it is the lowest
+    score (all are positive) or just above the highest (none is); of equally good ones, the lowest
+    is taken. Raises as `auc` does. Choose it on other pairs than those that you report on.
     """
     labels, scores = _two_classes(labels, scores)
     values = np.unique(scores)
@@ -126,14 +140,17 @@ def bootstrap(
 
     Returns (value, low, high). For "is A better than B?", let the statistic be a difference; its
     interval contains 0 if chance may be the reason. Equal to scipy.stats.bootstrap(paired=True,
-    method="percentile") with the same generator.
+    method="percentile") with the same generator. Raises ValueError for `repeats` below 1 or a
+    `level` outside 0 to 1, TypeError or ValueError for unfit columns.
     """
     pairs = _columns(*columns)
     if repeats < 1 or not 0 < level < 1:
         raise ValueError(
             f"repeats must be at least 1 and level between 0 and 1; got {repeats} and {level}"
         )
-    n, generator, values = pairs[0].shape[-1], np.random.default_rng(seed), []
+    n = pairs[0].shape[-1]
+    generator = np.random.default_rng(seed)
+    values = []  # of the statistic, an array for each block of resamples
     step = max(1, BLOCK // n)
     for start in range(0, repeats, step):
         rows = generator.integers(0, n, (min(step, repeats - start), n))

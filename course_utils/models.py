@@ -83,7 +83,7 @@ def is_packaged(name: Any = None) -> bool:
 
 
 def another_encoder() -> str | None:
-    """What COURSE_ENCODER names, unless that is the packaged encoder."""
+    """What COURSE_ENCODER names, or None if that is the packaged encoder."""
     return None if is_packaged() else os.environ[ENV_VAR]
 
 
@@ -97,6 +97,7 @@ def untouched_weights(
     `load_encoder` has returned the packaged one: it is shared and may have been modified. Raises
     EncoderError as `packaged_encoder` does.
     """
+    # the cache holds the packaged encoder once it has been loaded
     if not is_packaged(name) or _load_packaged.cache_info().currsize:
         return None
     from ._support.fast_bert import packaged_weights
@@ -111,8 +112,8 @@ def load_masked_lm(name: str | Path | None = None) -> Pair:
     packaged encoder with the course's adapter and head (see `course_utils/trainings/adapter.md`).
 
     Returns (tokenizer, model): `model(**inputs).logits` has the shape (batch, tokens, vocabulary).
-    The same pair is returned each time for the same name. Raises TypeError and EncoderError as
-    `load_encoder` does, and EncoderError if the model has no masked-language-model head.
+    As with `load_encoder`, the same pair is returned each time for the same name. Raises TypeError
+    and EncoderError as there, and EncoderError if the model has no masked-language-model head.
     """
     if name in (None, PACKAGED):
         return _load_adapted()
@@ -155,16 +156,18 @@ def _load_folder(folder: str | Path, masked_lm: bool = False) -> Pair:
     return _load_as_it_is(folder, masked_lm, stamp)
 
 
+# with a limit, since a model that is saved again leaves its earlier state here; a session loads far
+# fewer
 @functools.lru_cache(maxsize=64)
 def _load_as_it_is(folder: str | Path, masked_lm: bool, stamp: tuple) -> Pair:
-    # the stamp is not read: another one makes another entry in the cache
+    # `stamp` is not read: another one makes another entry in the cache
     return load_folder(folder, masked_lm, max_tokens)
 
 
 def _model_files(folder: str | Path) -> list[Path]:
-    # the library's parts are 1_Pooling and so on
-    found = {*Path(folder).glob("*"), *Path(folder).glob("[0-9]*_*/*")}
-    return sorted(path for path in found if path.is_file())
+    # sentence-transformers' parts are 1_Pooling and so on
+    paths = {*Path(folder).glob("*"), *Path(folder).glob("[0-9]*_*/*")}
+    return sorted(path for path in paths if path.is_file())
 
 
 def model_digest(name: str | Path | None = None) -> str:
@@ -188,10 +191,12 @@ def max_tokens(tokenizer: PreTrainedTokenizerFast, model: PreTrainedModel) -> in
     exceeds the usable part of the position table: RoBERTa and MPNet leave its first rows, up to
     the padding id, unused.
     """
+    # 512 is BERT's, for a configuration that states none
     positions = getattr(model.config, "max_position_embeddings", None) or 512
     table = getattr(getattr(model.base_model, "embeddings", None), "position_embeddings", None)
     if getattr(table, "padding_idx", None) is not None:
         positions -= table.padding_idx + 1
+    # transformers keeps there the folder that a model was loaded from
     return min(stated_length(model.config._name_or_path) or tokenizer.model_max_length, positions)
 
 
@@ -206,13 +211,16 @@ def encoder_layers(model: PreTrainedModel) -> list[Callable[[torch.Tensor], torc
     """
     stack = _stack(model)
 
+    # a function around `run`, so that each `run` keeps its own layer
     def follow(layer: torch.nn.Module) -> Callable[[torch.Tensor], torch.Tensor]:
         def run(state: torch.Tensor) -> torch.Tensor:
-            more = {}
-            if hasattr(stack, "compute_position_bias"):
-                more["position_bias"] = stack.compute_position_bias(state)
-            new = layer(state, **more)
-            return new[0] if isinstance(new, tuple) else new
+            extra = (
+                {"position_bias": stack.compute_position_bias(state)}
+                if hasattr(stack, "compute_position_bias")
+                else {}
+            )
+            output = layer(state, **extra)
+            return output[0] if isinstance(output, tuple) else output
 
         return run
 
@@ -230,6 +238,7 @@ def attention_maps(model: PreTrainedModel) -> list[AttentionMaps]:
     Raises EncoderError for models that are built in another way.
     """
     layers = _stack(model).layer
+    # a layer without a module of this name raises AttributeError
     for names in ATTENTION_NAMES:
         with contextlib.suppress(AttributeError):
             return [AttentionMaps(*map(layer.get_submodule, names)) for layer in layers]
@@ -237,7 +246,10 @@ def attention_maps(model: PreTrainedModel) -> list[AttentionMaps]:
 
 
 def _stack(model: PreTrainedModel) -> Any:
-    """The part of an encoder that holds its layers as `layer`."""
+    """The part of an encoder that holds its layers as `layer`.
+
+    Raises EncoderError if there is none.
+    """
     stack = getattr(model, "encoder", None) or getattr(model, "transformer", None)
     if not hasattr(stack, "layer"):
         raise EncoderError(BUILT_OTHERWISE.format(model.config.model_type))

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-BLOCK = 1 << 22  # similarities computed at a time: 16 MB, about the size of a cache
+BLOCK = 1 << 22  # similarities in a block: 16 MB in float32, about the size of a cache
 SAME = 1e-6  # cosines this close are equal but for rounding, which differs between processors
 
 
@@ -18,14 +18,16 @@ def search(
     """The k vectors of `corpus` with the highest cosine to each query, the most similar first.
 
     queries, corpus: arrays or tensors of numbers, (m, hidden) and (n, hidden); they need not be
-    normalised.
+    normalised. k: how many to find for each query.
 
     Returns (places, cosines), arrays (m, k): indices into `corpus` and their cosines. Of vectors
-    whose cosines are equal (each within 1e-6 of the next), the first in the corpus comes first.
+    whose cosines are equal (each within 1e-6 of the next), the first in the corpus comes first. A
+    run of such cosines that is wider than 1e-6 may be ordered otherwise if it spans several blocks.
 
-    Raises TypeError for non-numeric input; ValueError for no vectors, zero vectors, NaN or
-    infinity, unequal dimensions, or a k below 1 or larger than the corpus. Memory: a block of
-    BLOCK similarities and the results.
+    Raises TypeError for non-numeric input or a k that is not a whole number; ValueError for no
+    vectors, zero vectors, NaN or infinity, unequal dimensions, or a k below 1 or larger than the
+    corpus. Memory: the unit vectors in float32, the results, and a few blocks of BLOCK
+    similarities, or of k for each of 2,048 queries where that is more.
     """
     queries, corpus = _unit_vectors("queries", queries), _unit_vectors("corpus", corpus)
     if queries.shape[1] != corpus.shape[1]:
@@ -34,19 +36,21 @@ def search(
             "must come from the same model"
         )
     _check_k(k, len(corpus))
+    # a block is square if there are enough queries, but never narrower than k: merging its k best
+    # columns would save nothing
     rows = min(len(queries), math.isqrt(BLOCK))
     columns = max(k, BLOCK // rows)
     places, cosines = [], []
     with torch.inference_mode():
-        for block in queries.split(rows):
+        for group in queries.split(rows):
             best, best_places = (
-                torch.empty(len(block), 0),
-                torch.empty(len(block), 0, dtype=torch.int64),
+                torch.empty(len(group), 0),
+                torch.empty(len(group), 0, dtype=torch.int64),
             )
             for start in range(0, len(corpus), columns):
-                values, where = _highest(block @ corpus[start : start + columns].T, k)
+                values, block_places = _highest(group @ corpus[start : start + columns].T, k)
                 candidates = torch.cat([best, values], dim=1)
-                candidate_places = torch.cat([best_places, where + start], dim=1)
+                candidate_places = torch.cat([best_places, block_places + start], dim=1)
                 best, chosen = _highest(candidates, k)
                 best_places = candidate_places.gather(1, chosen)
             cosines.append(best)
@@ -55,30 +59,36 @@ def search(
 
 
 def _highest(cosines: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """(values, columns) of the k highest cosines in each row, fewer if it is shorter; of equal ones
-    the first.
+    """(values, columns) of the k highest cosines in each row, or of all if a row has fewer.
+
+    Of equal cosines the first are taken, and come first.
     """
     columns = cosines.shape[1]
     k, width = min(k, columns), min(k + 1, columns)
+    # `topk` orders equal cosines at will. So take more of them, until every row has a gap after its
+    # k-th value or later: no cosine beyond the gap equals the k-th.
     while True:
         values, places = cosines.topk(width, dim=1)
         drops = values[:, :-1] - values[:, 1:] > SAME
         if width == columns or drops[:, k - 1 :].any(dim=1).all():
             break
-        width = min(2 * width, columns)  # equal cosines go on beyond these
-    # Equal cosines are on one level; within a level, the order is that of the columns.
+        width = min(2 * width, columns)
+    # equal cosines are on one level; within a level, the order is that of the columns
     level = torch.nn.functional.pad(drops.cumsum(dim=1), (1, 0))
     order = (level * columns + places).argsort(dim=1)[:, :k]
     return values.gather(1, order), places.gather(1, order)
 
 
 def _unit_vectors(name: str, vectors: ArrayLike | torch.Tensor) -> torch.Tensor:
-    """The vectors as a float32 tensor (n, hidden), scaled to unit length. name: what an error calls
-    them.
+    """The vectors as a float32 tensor (n, hidden), scaled to unit length.
+
+    name: what an error calls them. Raises TypeError and ValueError as `search` does.
     """
     given = vectors if isinstance(vectors, torch.Tensor) else np.asarray(vectors)
     numeric = (
-        not given.is_complex() if isinstance(given, torch.Tensor) else given.dtype.kind in "iuf"
+        not given.is_complex() and given.dtype != torch.bool
+        if isinstance(given, torch.Tensor)
+        else given.dtype.kind in "iuf"  # whole numbers with and without a sign, and decimals
     )
     if not numeric:
         raise TypeError(f"{name} must hold numbers; got {given.dtype}")
@@ -88,8 +98,9 @@ def _unit_vectors(name: str, vectors: ArrayLike | torch.Tensor) -> torch.Tensor:
             f"{tuple(given.shape)}"
         )
     numbers = torch.as_tensor(given).detach().cpu()
-    small = numbers.dtype in (torch.float16, torch.bfloat16, torch.float32)
-    numbers = numbers.float() if small else numbers.double()
+    # other numbers may lie beyond float32's range: they are scaled before they are rounded to it
+    fits_float32 = numbers.dtype in (torch.float16, torch.bfloat16, torch.float32)
+    numbers = numbers.float() if fits_float32 else numbers.double()
     largest = numbers.abs().amax(dim=1, keepdim=True)
     for wrong, reason in (
         (~torch.isfinite(largest), "holds NaN or infinity"),
@@ -99,7 +110,8 @@ def _unit_vectors(name: str, vectors: ArrayLike | torch.Tensor) -> torch.Tensor:
             raise ValueError(
                 f"{name}[{int(wrong.nonzero()[0, 0])}] {reason} ({int(wrong.sum())} such vectors in all)"
             )
-    scaled = (numbers / largest).float()  # first, so that squares neither overflow nor vanish
+    # so that the squares in `norm` neither overflow nor vanish
+    scaled = (numbers / largest).float()
     return scaled / scaled.norm(dim=1, keepdim=True)
 
 

@@ -11,14 +11,14 @@ import os
 import re
 import unicodedata
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from markdown_it import MarkdownIt
 
-from ._support.tables import DataError, begun, check_columns, rows_in, table_in
+from ._support.tables import DataError, check_columns, csv_body, rows_in, table_in
 
 READABLE = (".md", ".markdown", ".rst", ".txt", ".py")  # what `load_texts` reads
 # HTML tags that stay behind when web pages are copied
@@ -26,7 +26,11 @@ MARKUP = (
     r"</?(?:a|b|br|code|div|em|h[1-6]|hr|html|body|i|img|li|ol|p|pre|script|span|strong|style|t[dhr]"
     r"|table|ul)\b[^<>]*>"
 )
-PAIR = ["sentence1", "sentence2", "score"]
+PAIR = ["sentence1", "sentence2", "score"]  # the columns of a table of scored pairs
+PAIR_READERS = {  # by the ending of files that are not text with tabs or commas
+    ".parquet": pd.read_parquet,
+    ".jsonl": lambda path: pd.read_json(path, lines=True, dtype=False),
+}
 
 
 # Texts
@@ -76,8 +80,9 @@ def load_texts(folder: str | Path) -> pd.DataFrame:
 def _files_in(folder: Path) -> Iterator[tuple[str, Path, str]]:
     """(name, path, why it is not read, or "") of the files in a folder and the folders inside it.
 
-    A name is the path in the folder, with "/", in Unicode's form NFC; for a file of another kind it
-    is the ending. Hidden files of another kind are left out: nobody misses them.
+    A name is the path in the folder, with "/", in Unicode's form NFC. For a file whose ending
+    is not in READABLE it is the ending, or the file's name if that has none. Hidden files of this
+    kind are not yielded: nobody misses them.
     """
     unreadable = []
     for parent, folders, files in os.walk(folder, onerror=unreadable.append):
@@ -94,7 +99,7 @@ def _files_in(folder: Path) -> Iterator[tuple[str, Path, str]]:
                 yield name, path, "hidden"
             elif not path.is_file():
                 yield name, path, "broken links" if path.is_symlink() else "of another kind"
-            else:
+            else:  # for "\ufffd" see `_name_in`
                 yield name, path, "whose names are not in UTF-8" if "\ufffd" in name else ""
     for error in unreadable:
         path = Path(error.filename)
@@ -102,7 +107,10 @@ def _files_in(folder: Path) -> Iterator[tuple[str, Path, str]]:
 
 
 def _utf8_text(path: Path) -> str | None:
-    """The text of a file, or None if it is in another encoding or holds a zero character."""
+    """The text of a file, or None if it is in another encoding or holds a zero character.
+
+    Raises OSError if it cannot be read.
+    """
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -113,11 +121,12 @@ def _utf8_text(path: Path) -> str | None:
 
 def _name_in(folder: Path, path: Path) -> str:
     name = path.relative_to(folder).as_posix()
+    # a byte that is not UTF-8 becomes "\ufffd"
     return unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "replace"))
 
 
 def _listed(values: Iterable[Any], most: int = 5) -> str:
-    """The first few of many names."""
+    """The first few of many names: "a, b and 3 more". A name that comes twice is listed once."""
     names = list(dict.fromkeys(map(str, values)))
     first = ", ".join(names[:most])
     return f"{first} and {len(names) - most} more" if len(names) > most else first
@@ -127,20 +136,19 @@ def doubtful_texts(table: pd.DataFrame) -> pd.DataFrame:
     """What a search may stumble over in a table with the columns `name` and `text`.
 
     Returns a table with the columns `name` and `problem`: texts that are empty, that equal an
-    earlier one (white space aside), or that hold HTML tags. Tags in the code of Markdown, and in
-    files whose name ends with .py, are content and do not count. Two things need the encoder and
-    are not looked at here: whether it reads a text to its end, and which texts are nearly the same
-    (lesson 14).
+    earlier one (white space aside), or that hold HTML tags; no rows if there are none. Tags in the
+    code of Markdown, and in files whose name ends with .py, are content and do not count. Two
+    things need the encoder and are not looked at here: whether it reads a text to its end, and
+    which texts are nearly the same (lesson 14).
     """
-    rows, first = [], {}
+    rows, first_with = [], {}  # first_with: {words of a text: the first name that has them}
     for name, text in zip(table["name"], table["text"]):
         words = " ".join(text.split())
         if not words:
             rows.append((name, "it is empty: leave it out"))
-            continue
-        if words in first:
-            rows.append((name, f"it is the same text as {first[words]}: keep one"))
-        first.setdefault(words, name)
+        elif words in first_with:
+            rows.append((name, f"it is the same text as {first_with[words]}: keep one"))
+        first_with.setdefault(words, name)
         tags = 0 if str(name).endswith(".py") else _tags_outside_code(text)
         if tags:
             noun = "tag" if tags == 1 else "tags"
@@ -149,8 +157,8 @@ def doubtful_texts(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _tags_outside_code(text: str) -> int:
-    """How many HTML tags a text holds, read as Markdown, and not in its code."""
-    if not re.search(MARKUP, text):  # parsing takes long
+    """How many of the tags in MARKUP a text holds outside its code, read as Markdown."""
+    if not re.search(MARKUP, text):  # most texts have none, and parsing takes long
         return 0
     blocks = MarkdownIt("commonmark").parse(text)
     tokens = blocks + [child for block in blocks for child in block.children or ()]
@@ -208,10 +216,10 @@ def read_judged(
     _refuse_any(twice["id"] + " " + twice["name"], "judgements: this is judged twice")
 
     # {id of a query: {place of a text: grade}}
-    grades = {query: {} for query in queries["id"]}
-    for query, name, value in zip(ids, judged_names, grade):
+    grades = {query_id: {} for query_id in queries["id"]}
+    for query_id, name, value in zip(ids, judged_names, grade):
         if value != "0":
-            grades[query][places[name]] = int(value)
+            grades[query_id][places[name]] = int(value)
     return queries.assign(grades=pd.Series(list(grades.values()), queries.index)).reset_index(
         drop=True
     )
@@ -225,15 +233,21 @@ def _spelled(name: str) -> str:
 
 
 def _refuse_any(values: pd.Series, what: str, known: Iterable[str] = ()) -> None:
-    """Raise DataError if there are values, with the nearest of the known ones."""
+    """Raise DataError if there are values: its message is `what`, then the values.
+
+    known: what would be right; the one most like the first value is suggested.
+    """
     if len(values):
         near = difflib.get_close_matches(values.iloc[0], known, n=1)
         suggestion = f"; did you mean {near[0]}?" if near else ""
         raise DataError(f"{what} {_listed(values)}{suggestion}")
 
 
-def _texts_of(table: pd.DataFrame | str, columns: Iterable[str], name: str) -> pd.DataFrame:
-    """A table of texts with these columns, without white space around them."""
+def _texts_of(table: pd.DataFrame | str, columns: Sequence[str], name: str) -> pd.DataFrame:
+    """These columns of a table, as texts without white space around them.
+
+    name: what an error calls the table. Raises DataError for a missing column.
+    """
     if isinstance(table, str):
         table = table_in(table.removeprefix("\ufeff"), name, columns, skipinitialspace=True)
     check_columns(table.columns, columns, name)
@@ -257,26 +271,15 @@ def read_pairs(path: Path) -> pd.DataFrame:
 
     Raises DataError for one that is damaged: no row is dropped silently.
     """
-    kinds = {
-        ".parquet": pd.read_parquet,
-        ".jsonl": lambda path: pd.read_json(path, lines=True, dtype=False),
-    }
     if ".json" in path.suffixes:
         raise DataError(
             f"{path.name} must have one object a line; write it as JSON Lines, with the ending .jsonl"
         )
-    read = next((kinds[suffix] for suffix in path.suffixes if suffix in kinds), None)
-    is_scale_known = False
-    if read is None:
-        table, is_scale_known = _pairs_in_text(path)
-    else:
-        try:
-            table = read(path)
-        except Exception as error:  # pyarrow and pandas have a class for each kind of damage
-            raise DataError(
-                f"{path.name} cannot be read as {''.join(path.suffixes)} ({type(error).__name__})"
-            ) from None
-        table.index = [f"row {number}" for number in range(len(table))]
+    # of all endings, since a table may be compressed, as in .jsonl.gz
+    readers = [PAIR_READERS[suffix] for suffix in path.suffixes if suffix in PAIR_READERS]
+    table, is_scale_known = (
+        (_pairs_read_by(readers[0], path), False) if readers else _pairs_in_text(path)
+    )
     check_columns(table.columns, PAIR, path.name)
     rows = table[PAIR].itertuples(name=None)
     pairs = pd.DataFrame(
@@ -284,48 +287,69 @@ def read_pairs(path: Path) -> pd.DataFrame:
     )
     if pairs.empty:
         raise DataError(f"{path.name} holds no pairs")
-    if not is_scale_known and pairs["score"].max() <= 1:
+    if not is_scale_known and pairs["score"].max() <= 1:  # these go from 0 to 1, the course's to 5
         pairs["score"] *= 5
     return pairs
 
 
+def _pairs_read_by(reader: Callable[[Path], pd.DataFrame], path: Path) -> pd.DataFrame:
+    """The table that a reader finds in a file, with "row 0" and so on as its index.
+
+    Raises DataError for a file that the reader cannot read.
+    """
+    try:
+        table = reader(path)
+    except Exception as error:  # pyarrow and pandas have a class for each kind of damage
+        raise DataError(
+            f"{path.name} cannot be read as {''.join(path.suffixes)} ({type(error).__name__})"
+        ) from None
+    table.index = [f"row {number}" for number in range(len(table))]
+    return table
+
+
 def _pairs_in_text(path: Path) -> tuple[pd.DataFrame, bool]:
-    """(table, whether scores are known to go up to 5) of a text with tabs or commas."""
+    """(table, whether scores are known to go up to 5) of a text with tabs or commas.
+
+    The index says where a row stands, such as "line 2". Raises DataError for a text that is not
+    UTF-8, or whose form is none of those in `data.load_scored_pairs`.
+    """
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise DataError(f"{path.name}, line {line}: this is not UTF-8 text") from None
-    first = begun(text)[0].partition("\n")[0]
+    first_line = csv_body(text)[0].partition("\n")[0]
     # Tab-separated tables never quote: a quotation mark there is part of a sentence.
-    how = {"quoting": csv.QUOTE_NONE} if "\t" in first else {}
-    if "sentence1" in first or not text.strip():
-        return table_in(text, path.name, PAIR, **how), False
-    if "\t" not in first:
+    csv_options = {"quoting": csv.QUOTE_NONE} if "\t" in first_line else {}
+    if "sentence1" in first_line or not text.strip():
+        return table_in(text, path.name, PAIR, **csv_options), False
+    if "\t" not in first_line:
         raise DataError(
             f"{path.name}, line 1: neither a header that names {', '.join(PAIR)}, nor tabs between "
             "columns"
         )
+    # STS-B as its authors distribute it, without a header: four columns about a pair's origin, the
+    # score, both sentences, and in some rows the sources
     rows = {}
-    for line, cells in rows_in(text, path.name, **how):
+    for line, cells in rows_in(text, path.name, **csv_options):
         if len(cells) < 7:
             raise DataError(
                 f"{path.name}, {line}: {len(cells)} columns, and there should be 7 or more"
             )
         rows[line] = cells[:7]
-    # the columns as the task's own site has them, without a header
     names = {4: "score", 5: "sentence1", 6: "sentence2"}
     return pd.DataFrame.from_dict(rows, orient="index").rename(columns=names), True
 
 
 def _checked_pair(place: str, sentence1: Any, sentence2: Any, score: Any) -> tuple[str, str, float]:
+    # place: of the pair in its file, for the errors
     for name, sentence in (("sentence1", sentence1), ("sentence2", sentence2)):
         if not isinstance(sentence, str) or not sentence.strip():
             raise DataError(f"{place}: {name} is missing")
     try:
         number = float(score)
     except (TypeError, ValueError):
-        number = math.nan
+        number = math.nan  # which is in no range
     if not 0 <= number <= 5:
         raise DataError(f"{place}: the score must be a number from 0 to 5; got {score!r}")
     return sentence1, sentence2, number

@@ -1,7 +1,10 @@
 """One style for all figures, and those figures that take more lines than their idea.
 
-Each function displays a picture whose text form (what a screen reader or a test sees) is the
-alternative text followed by the drawn data, read back from the figure.
+Each function that draws returns a Figure, which a notebook displays. Its text form (what a screen
+reader or a test sees) is the alternative text `alt`, which must not be empty (else ValueError),
+followed by the drawn data. `_support/figure_text.py` reads these back from the figure: a `gid`
+tells what kind of shape something is, and its label names it (one that begins with _ is in no
+legend).
 """
 
 from __future__ import annotations
@@ -13,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._support.colours import GREY, GRID, INK
-from ._support.figures import GUIDE, Figure, label_ends, references
-from ._support.figures import heatmap as heatmap
+from ._support.figures import GUIDE, Figure, heatmap as heatmap, label_ends, references
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -43,9 +45,10 @@ STYLE = {
 # seaborn's "colorblind", distinguishable under the common colour-vision deficiencies; written out,
 # since its import takes seconds
 PALETTE = "#0173b2 #de8f05 #029e73 #d55e00 #cc78bc #ca9161 #fbafe4 #949494 #ece133 #56b4e9".split()
+# of the series, in turn, so that they also differ without colour; in matplotlib's signs
 MARKERS = "osD^vP"
 HATCHES = ("", "//", "..", "xx")
-GROUP = 0.8  # the width of all bars of a name; names are 1 apart
+GROUP = 0.8  # the width of all bars of a name, or height of its dots; names are 1 apart
 
 
 def use_style() -> None:
@@ -81,10 +84,12 @@ def lines(
     lead: Collection[str] | None = None,
     marks: Mapping[str, float] | None = None,
 ) -> Figure:
-    """Draw one line per entry of `series`, labelled at its right end.
+    """Draw one line per entry of `series`; if there are several, each is labelled at its right end.
 
-    series: a dictionary from label to values. A line ends where its last values are missing (nan).
-    lead: the labels that the title speaks of; the other lines are grey.
+    x: the places of the values. It has a tick at each if they are evenly spaced.
+    series: a dictionary from label to values, one for each x. A line ends where its last
+    values are missing (nan).
+    lead: the labels that the title speaks of; the other lines are grey. If omitted, none are.
     marks: values to compare with, a dictionary from words to heights, as dashed lines.
     doubling: use a logarithmic axis of base 2, with a tick at each x.
     spread: for some labels, the (lowest, highest) values, drawn as a band around the line.
@@ -94,7 +99,7 @@ def lines(
     for (label, values), marker in zip(series.items(), itertools.cycle(MARKERS)):
         (line,) = axes.plot(x, np.asarray(values, dtype=float), marker=marker, label=label)
         if lead and label not in lead:
-            line.set(color=GREY, alpha=0.55, zorder=1)
+            line.set(color=GREY, alpha=0.55, zorder=1)  # below the others, which are at 2
         if label in spread:
             low, high = np.asarray(spread[label], dtype=float)
             band = axes.fill_between(x, low, high, label=f"_{label}", color=line.get_color())
@@ -102,11 +107,12 @@ def lines(
     if doubling:
         axes.set_xscale("log", base=2)
         axes.set_xticks([], minor=True)
-    if doubling or len(set(np.diff(x))) == 1:  # evenly spaced
+    # an even spacing is found in whole numbers; decimals differ by rounding
+    if doubling or len(set(np.diff(x))) == 1:
         axes.set_xticks(x, [f"{value:,}" for value in x])
     if len(series) > 1:
-        ends: list[Any] = []
-        for line in axes.lines:
+        ends: list[Any] = []  # (label, last known point, colour) of each line
+        for line in axes.lines:  # the series alone: `references` adds lines later
             points = np.asarray(line.get_xydata())
             known = np.isfinite(points[:, 1])
             ends.append((line.get_label(), points[known][-1], line.get_color()))
@@ -177,8 +183,8 @@ def dots(
     intervals: for some labels, the (lowest, highest) values, drawn as a line through each dot.
     Without any, a grey line joins the dots of a row: before and after.
     limits: the ends of the axis of values; an end that is None follows the values.
-    row: the height of a row, in inches.
-    lead: the names that the title speaks of; the other rows are grey.
+    row: the height of a row, in inches. If omitted, rows are lower where there are many.
+    lead: the names that the title speaks of; the other rows are grey. If omitted, no row is grey.
     marks: values to compare with, a dictionary from words to values, as dashed lines; the words
     stand above the rows.
     hollow: whether a dot is hollow if its interval holds 0, where something lies below 0, as among
@@ -187,7 +193,8 @@ def dots(
     from matplotlib.colors import to_rgba
 
     names, intervals = list(names), intervals or {}
-    values = np.array([list(of_names) for of_names in series.values()], dtype=float)
+    # (series, names)
+    values = np.array([list(of_series) for of_series in series.values()], dtype=float)
     everything = np.concatenate([values.ravel(), *map(np.ravel, intervals.values())])
     signed = everything.min() < 0
     figure, axes = _rows_of_dots(names, row, legend=len(series) > 1)
@@ -203,9 +210,9 @@ def dots(
     in_colour = np.isin(names, list(lead or names))
     places = np.arange(len(names)) + _shifts(values, apart=bool(intervals))
     drawn_dots = []
-    for label, of_names, heights, marker in zip(series, values, places, itertools.cycle(MARKERS)):
+    for label, of_series, heights, marker in zip(series, values, places, itertools.cycle(MARKERS)):
         shape = axes.scatter(
-            of_names, heights, s=45, marker=marker, label=label, gid="dots", zorder=3
+            of_series, heights, s=45, marker=marker, label=label, gid="dots", zorder=3
         )
         colours = np.where(in_colour[:, None], shape.get_facecolor(), to_rgba(GREY))
         unclear = np.zeros(len(names), bool)
@@ -241,12 +248,12 @@ def dots(
 def _rows_of_dots(names: list[str], row: float | None, legend: bool) -> tuple[Canvas, Axes]:
     """Axes with a row per name, the first one above.
 
-    row: its height in inches. legend: whether it needs room.
+    row: its height in inches. legend: whether a legend needs room.
     """
     import matplotlib.pyplot as plt
 
     row = row or (0.34 if len(names) <= 8 else 0.27)
-    height = 1.3 + 0.3 * legend + row * len(names)
+    height = 1.3 + 0.3 * legend + row * len(names)  # 1.3 for the title and the axis below
     figure, axes = plt.subplots(figsize=(7, height), layout="constrained")
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_yticks(range(len(names)), names)
@@ -256,12 +263,15 @@ def _rows_of_dots(names: list[str], row: float | None, legend: bool) -> tuple[Ca
 
 
 def _shifts(values: np.ndarray, apart: bool) -> np.ndarray:
-    """How far each dot lies below the middle of its row.
+    """How far each dot lies below the middle of its row, in rows, which are 1 apart: an array
+    (series, rows).
 
-    values: (series, rows). apart: whether to shift the dots of all rows; else only dots at one
-    place are shifted: the last would hide the others.
+    values: (series, rows). apart: whether to shift the dots of all rows; else they are shifted only
+    in a row whose dots are all at one place, where the last would hide the others.
     """
-    shifts = np.linspace(-0.4, 0.4, len(values)) * (1 - 1 / len(values))
+    # as the bars of a name stand: each in the middle of its share of GROUP
+    shifts = np.linspace(-GROUP / 2, GROUP / 2, len(values)) * (1 - 1 / len(values))
+    # within a hundredth of the range of all values, which is less than a dot is wide
     at_one_place = np.ptp(values, axis=0) < 0.01 * np.ptp(values)
     return shifts[:, None] * (at_one_place | apart)
 
@@ -269,14 +279,16 @@ def _shifts(values: np.ndarray, apart: bool) -> np.ndarray:
 def beeswarm(
     groups: Mapping[str, ArrayLike], title: str = "", xlabel: str = "", alt: str = ""
 ) -> Figure:
-    """Draw every value of each group as a point, a row per group; points that coincide move apart.
+    """Draw every value of each group as a point, a row per group; points that coincide move apart,
+    as far as there is room.
 
     groups: a dictionary from label to values.
     """
     import matplotlib.pyplot as plt
 
-    for size in (4, 3, 2.5, 2, 1):  # smaller points where they find no place
-        figure, axes = _axes(title, xlabel, "", (8, 1 + max(2.4, 0.28 * len(groups))))
+    # the points' diameter in printer's points; smaller where they find no place
+    for size in (4, 3, 2.5, 2, 1):
+        figure, axes = _axes(title, xlabel, "", (8, 1 + max(2.4, 0.28 * len(groups))))  # in inches
         if _draw_swarm(figure, axes, groups, size) or size == 1:
             break
         plt.close(figure)
@@ -284,7 +296,9 @@ def beeswarm(
 
 
 def _draw_swarm(figure: Canvas, axes: Axes, groups: Mapping[str, ArrayLike], size: float) -> bool:
-    """Draw a swarm. Returns whether each of its points was moved apart from the others."""
+    """Draw a swarm with points of this diameter. Returns whether each of them found a place apart
+    from the others.
+    """
     import seaborn
 
     labels = [str(label) for label in groups]
@@ -298,6 +312,8 @@ def _draw_swarm(figure: Canvas, axes: Axes, groups: Mapping[str, ArrayLike], siz
         figure.draw_without_rendering()  # places the points
     for shape in axes.collections:
         vars(shape).pop("draw", None)  # seaborn's, which would place them again
-        if size < 4:  # small points hide less of each other, and are hard to see
+        # Points that were placed as smaller ones are hard to see at that size. They are drawn as
+        # large as the others (16 is the square of 4), may overlap, and so let others shine through.
+        if size < 4:
             shape.set(sizes=[16], alpha=0.6)
     return not any("cannot be placed" in str(warning.message) for warning in raised)

@@ -4,7 +4,10 @@ import torch
 
 
 def _real_tokens(token_embeddings: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
-    """Check both arguments and return the mask as booleans, shape (batch, tokens)."""
+    """Check both arguments and return the mask as booleans, shape (batch, tokens).
+
+    Raises TypeError and ValueError as `cls_pool` does.
+    """
     for name, value in (("token_embeddings", token_embeddings), ("attention_mask", attention_mask)):
         if not isinstance(value, torch.Tensor):
             raise TypeError(f"{name} must be a torch.Tensor; got {type(value).__name__}")

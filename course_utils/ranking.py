@@ -43,7 +43,9 @@ def words(text: str) -> list[str]:
     letters. In Chinese, Japanese, Thai and other scripts without spaces, a whole phrase is one
     word.
     """
+    # U+200B, a space without width, is invisible, but parts words
     visible = INVISIBLE.sub("", unicodedata.normalize("NFKC", text).replace("\u200b", " "))
+    # the small form of a Turkish dotted capital I is an i and a dot above, U+0307
     return WORD.findall(visible.lower().replace("i\u0307", "i"))
 
 
@@ -57,10 +59,13 @@ def bm25_parts(
     b: float = 0.75,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The two factors of a word's score in `bm25`: how rare it is, and how much its occurrences are
-    worth, 0 to 1.
+    worth, from 0 to 1.
 
-    counts, lengths: how often it occurs, and the words of these texts. containing: how many of all
-    `texts` have it.
+    counts, lengths: how often it occurs in each of some texts, and how many words each has.
+    mean_length: of all texts, in words. containing: how many of all `texts` (a number) have it.
+    k1, b: as in `bm25`. Arrays may be of several words: see there.
+
+    Returns (rarity, worth): as `containing`, and as `counts`.
     """
     rarity = np.log(1 + (texts - containing + 0.5) / (containing + 0.5))
     return rarity, counts / (counts + k1 * (1 - b + b * lengths / mean_length))
@@ -90,11 +95,11 @@ def bm25(
         raise ValueError(f"k1 must be 0 or more and b between 0 and 1; got {k1} and {b}")
     if not len(texts):
         raise ValueError("there are no texts to search")
-    phrase = next(filter(None, map(UNSPACED.search, [*queries, *texts])), None)
-    if phrase:
+    unspaced = next(filter(None, map(UNSPACED.search, [*queries, *texts])), None)
+    if unspaced:
         warnings.warn(
-            f"{phrase[0]!r}: some of this is in a script without spaces, where bm25 takes a whole "
-            "phrase as one word. "
+            f"{unspaced[0]!r}: some of this is in a script without spaces, where bm25 takes a "
+            "whole phrase as one word. "
             "Put spaces between the words, or search by vectors",
             stacklevel=2,
         )
@@ -102,11 +107,11 @@ def bm25(
         return np.zeros((len(queries), len(texts)))
     counter = CountVectorizer(analyzer=words)
     counts = csr_array(counter.fit_transform(texts), dtype=np.float64)
-    count, lengths = len(texts), counts.sum(axis=1)
-    containing = np.diff(counts.tocsc().indptr)
-    text_of = np.repeat(np.arange(count), np.diff(counts.indptr))  # of each entry in `counts`
+    lengths = counts.sum(axis=1)
+    containing = np.diff(counts.tocsc().indptr)  # of each word
+    text_of = np.repeat(np.arange(len(texts)), np.diff(counts.indptr))  # of each entry in `counts`
     rarity, worth = bm25_parts(
-        counts.data, lengths[text_of], lengths.mean(), containing, count, k1, b
+        counts.data, lengths[text_of], lengths.mean(), containing, len(texts), k1, b
     )
     # from here on, `counts` holds scores
     counts.data = rarity[counts.indices] * worth
@@ -157,9 +162,10 @@ def chunks(text: str, size: int = 128, step: int | None = None) -> list[str]:
         raise ValueError(
             f"size must be 1 or more and step between 1 and size; got {size} and {step}"
         )
-    parts = text.split()
-    starts = range(0, max(1, len(parts) - size + step), step)
-    return [" ".join(parts[start : start + size]) for start in starts]
+    all_words = text.split()
+    # the last start is the first whose window reaches the end
+    starts = range(0, max(1, len(all_words) - size + step), step)
+    return [" ".join(all_words[start : start + size]) for start in starts]
 
 
 def sections(markdown: str, size: int = 128, name: str = "") -> list[str]:
@@ -170,11 +176,11 @@ def sections(markdown: str, size: int = 128, name: str = "") -> list[str]:
     list or a quotation. name: the beginning of each path, such as the path of the file.
 
     Each piece is the path ("notes.md > Disk > When it is full"), a line break, and a window of the
-    text between this heading and the next one. The words of the path do not count for `size`. A
-    heading without a text is a piece by itself, or, if a deeper heading follows, only part of the
-    paths below it. Front matter (YAML between two lines ---, at the very beginning) is
-    left out, except that its title is part of each path. Each text has at least one piece, which
-    may be empty.
+    text between this heading and the next one. The words of the path do not count for `size`; a
+    heading that repeats one above it is not repeated there. A heading without a text is a piece by
+    itself, or, if a deeper heading follows, only part of the paths below it. Front matter (YAML
+    between two lines ---, at the very beginning) is left out, except that its title is part of each
+    path. Each text has at least one piece, which may be empty.
 
     Raises ValueError for a size below 1.
     """
@@ -182,12 +188,15 @@ def sections(markdown: str, size: int = 128, name: str = "") -> list[str]:
 
     lines = re.sub(r"\r\n?", "\n", markdown.removeprefix("\ufeff")).split("\n")
     title, lines = _front_matter(lines)
+    # without what is inside a block, which takes long: a heading is taken as it is typed
     tokens = MarkdownIt("commonmark").disable("inline").parse("\n".join(lines))
-    headings = []
-    for token, inside in zip(tokens, tokens[1:]):
+    headings = []  # (level, its first line, the line below it, text) of each
+    for token, inline in zip(tokens, tokens[1:]):  # a heading's text is the token after its start
         if token.type == "heading_open" and token.level == 0 and token.map:
-            headings.append((int(token.tag[1:]), *token.map, " ".join(inside.content.split())))
-    # the path: (level, text) of each heading above, after the name and the title
+            # the level of "h2" is 2
+            headings.append((int(token.tag[1:]), *token.map, " ".join(inline.content.split())))
+    # start: the first line below the heading before. path: (level, text) of each heading above,
+    # after the name and the title
     pieces, start, path = [], 0, [(0, name), (0, title)]
     # the end of the text is like one more heading, of the highest level
     for level, heading_line, line_below, heading in [*headings, (0, len(lines), 0, "")]:
@@ -231,7 +240,7 @@ def best_of_each(scores: ArrayLike, owners: ArrayLike) -> np.ndarray:
 
     owners: for each chunk the place of its text, counted from 0 without gaps.
 
-    Raises ValueError if a text has no chunk.
+    Raises ValueError if a text has no chunk, or if there are no chunks.
     """
     owners = np.asarray(owners)
     if set(owners.tolist()) != set(range(owners.max() + 1)):
@@ -245,7 +254,8 @@ def max_sim(query_tokens: ArrayLike, text_tokens: ArrayLike) -> float:
     """Late interaction: each token of the query finds the most similar token of the text, and these
     cosines are added.
 
-    query_tokens, text_tokens: unit vectors, (n, hidden) and (m, hidden), without padding.
+    query_tokens, text_tokens: unit vectors, (n, hidden) and (m, hidden), without padding; at least
+    one token in the text (else ValueError).
 
     Returns a number (Khattab and Zaharia 2020, equation 3). Equal to
     sentence_transformers.util.maxsim.
@@ -256,7 +266,10 @@ def max_sim(query_tokens: ArrayLike, text_tokens: ArrayLike) -> float:
 def _checked(
     found: Sequence[Iterable[Any]], judged: Sequence[Any]
 ) -> Iterator[tuple[list[Any], Any]]:
-    """(the list of places, what is judged relevant) of each query."""
+    """Yield (the list of places, what is judged relevant) of each query.
+
+    Raises ValueError as `reciprocal_ranks` does.
+    """
     if len(found) != len(judged):
         raise ValueError(f"there are {len(found)} lists of results for {len(judged)} queries")
     for number, (results, relevant) in enumerate(zip(found, judged)):
@@ -286,7 +299,7 @@ def reciprocal_ranks(
     values = []
     for places, right in _checked(found, relevant):
         ranks = (rank for rank, place in enumerate(places[:k], start=1) if place in right)
-        values.append(1 / next(ranks, np.inf))
+        values.append(1 / next(ranks, np.inf))  # 0 if there is none
     return np.array(values)
 
 

@@ -23,7 +23,9 @@ def setup(seed: int = 0, solutions: bool = True, online: bool = False) -> None:
       beside the models of your own cache. With `online=True`, or if COURSE_ENCODER names a model of
       the hub, they are what they are without this course.
     - transformers loads quietly: no progress bars, errors only. Its tokenizers no longer warn about
-      forked processes.
+      forked processes (TOKENIZERS_PARALLELISM is "false", unless it is set).
+    - huggingface_hub and sentence-transformers log errors only. The progress bars of the latter are
+      text, not widgets.
     - matplotlib uses the course's style (`plots.STYLE`), and IPython shows its figures as SVG that
       follows a page's light or dark mode, with a description, and their data as text. A cell that
       ends in an Axes prints nothing more.

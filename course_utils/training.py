@@ -33,7 +33,8 @@ class DivergedError(RuntimeError):
 def watch(trainer: Trainer) -> list[tuple[int, float]]:
     """Replace a trainer's printed log with a progress bar that shows the loss.
 
-    Returns the list to which (step, loss) are appended. The bar disappears when training ends, so
+    Returns a list, empty at first, to which (step, loss) is appended each time the trainer logs a
+    loss. The bar disappears when training ends, so
     it is not stored in the notebook. With TQDM_DISABLE=1 it does not show. `trainer.train()` then
     raises DivergedError when a loss is NaN or infinite.
     """
@@ -98,6 +99,7 @@ def save_model(model: SentenceTransformer | PreTrainedModel, folder: str | Path)
     written, the library's error says why, and what was there stays.
     """
     folder = Path(folder).expanduser().resolve()
+    # both kinds of model write a config.json
     is_free = not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
     if not is_free and not (folder / "config.json").is_file():
         raise FileExistsError(

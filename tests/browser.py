@@ -1,7 +1,8 @@
 """Helpers of the browser tests: JupyterLab as `make lab` starts it, and a Chromium restricted to this machine.
 
-Needs Debian's Chromium (`apt-get install chromium`). Set COURSE_SCREENSHOTS to a folder to keep screenshots;
-screenshots.py makes the pictures of the READMEs from them.
+Playwright's times are in milliseconds. Needs Debian's Chromium (`apt-get install chromium`). Set
+COURSE_SCREENSHOTS to a folder to keep screenshots; screenshots.py makes the pictures of the READMEs
+from them.
 """
 
 import contextlib
@@ -18,7 +19,10 @@ from .grader import COURSE
 from .offline import free_port, open_when_ready
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+# axe-core, a script that finds barriers for people with disabilities in the page that runs it
 AXE_ITSELF = Path(find_spec("axe_playwright_python").origin).parent / "axe.min.js"
+# as root, in a container, Chromium starts only without its sandbox; most of the others keep it from
+# calling home
 FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync".split()
@@ -30,7 +34,11 @@ CHROMIUM_IS_MISSING = pytest.mark.skipif(
 
 
 def in_chromium(test):
-    """A test in a real browser: nightly, so that `make test` needs no Chromium and has time for the lessons."""
+    """A test in a real browser: nightly, so that `make test` needs no Chromium and has time for the
+    lessons.
+
+    Skipped where there is no Chromium.
+    """
     return pytest.mark.nightly(CHROMIUM_IS_MISSING(test))
 
 
@@ -38,10 +46,11 @@ def in_chromium(test):
 def running_lab(workspace):
     """Start `course lab` on a workspace, and yield its address, without the token "secret", and its process's id.
 
-    Other users' files are hidden from it.
+    The settings and kernels in the home folder of whoever runs the tests are hidden from it.
     """
     address = f"http://127.0.0.1:{free_port()}"
     command = [*COURSE, "lab", "--workspace", str(workspace), "--no-browser"]
+    # no retries: on another port it would not be found
     flags = ["--ServerApp.port_retries=0", "--IdentityProvider.token=secret"]
     folders = {
         f"JUPYTER_{kind}_DIR": str(workspace.parent / kind.lower()) for kind in ("CONFIG", "DATA")
@@ -64,7 +73,8 @@ def chromium():
     """A function that opens a page with a clean profile, so that nothing is remembered from other pages.
 
     Only loopback addresses and files can be reached. `page.outside` lists the blocked requests: (address, frame's
-    address).
+    address). `page.problems` lists the errors that the page's scripts did not catch.
+    keeps_policy: the page's Content Security Policy holds, so that `wait_for_function` may fail.
     """
     from playwright.sync_api import sync_playwright
 
@@ -72,7 +82,7 @@ def chromium():
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
 
         def open_page(width=1280, height=900, keeps_policy=False):
-            # wait_for_function evaluates a text, which the book's pages forbid by their policy
+            # wait_for_function evaluates a text, which the policy of the book's pages forbids
             page = browser.new_page(
                 viewport={"width": width, "height": height}, bypass_csp=not keeps_policy
             )
@@ -82,7 +92,7 @@ def chromium():
             page.on("pageerror", lambda error: page.problems.append(str(error)))
 
             def guard(route):
-                if urlparse(route.request.url).hostname in ("127.0.0.1", None):
+                if urlparse(route.request.url).hostname in ("127.0.0.1", None):  # None: of a file
                     return route.continue_()
                 page.outside.append((route.request.url, route.request.frame.url))
                 return route.abort()
@@ -121,7 +131,11 @@ def keep(page, name):
 
 
 def in_page(name):
-    """A function of page_checks.mjs for `page.evaluate` and the like. It takes at most one argument."""
+    """A function of page_checks.mjs, as the text that `page.evaluate` and the like take.
+
+    It has at most one argument. A name that the file lacks fails only in the page.
+    """
+    # what is evaluated is no module, so it may not export
     checks = (
         Path(__file__)
         .with_name("page_checks.mjs")
@@ -132,9 +146,12 @@ def in_page(name):
 
 
 def bring_into_view(page, element):
-    """Scroll until the element stays in view: JupyterLab moves cells while it renders them."""
+    """Scroll until the element stays in view: JupyterLab moves cells while it renders them.
+
+    For pages of `open_page` with its default height. Fails the test after 20 attempts, six seconds.
+    """
     in_lab = page.locator("#jp-main-statusbar").count() > 0
-    top, bottom = (90, 870) if in_lab else (0, 900)  # of 900 pixels, JupyterLab's bars take 120
+    top, bottom = (90, 870) if in_lab else (0, 900)  # JupyterLab's bars take the others
     for _ in range(20):
         element.evaluate("element => element.scrollIntoView({block: 'center'})")
         page.wait_for_timeout(300)
@@ -148,7 +165,10 @@ def bring_into_view(page, element):
 
 
 def content_of_view(page, title="", min_lines=1):
-    """The content of the frame of the view whose title starts like this, once so many lines are drawn."""
+    """The content of the frame of the first view whose title starts like this, a Playwright frame.
+
+    Waits until the view has drawn at least `min_lines` lines.
+    """
     frame = (
         page.locator(f"iframe[title^='{title}']" if title else "iframe")
         .element_handle()
@@ -159,5 +179,8 @@ def content_of_view(page, title="", min_lines=1):
 
 
 def wait_until_it_fits(frame, narrower_than=10_000):
-    """Wait until the frame is narrower than so many pixels, and the view fits into it."""
+    """Wait until the frame is narrower than so many pixels, and the view fits into it.
+
+    By default the frame may have any width.
+    """
     frame.wait_for_function(in_page("viewFits"), arg=narrower_than)

@@ -11,9 +11,13 @@ from course_utils.tools.cli import main
 
 
 def run(*words, keys=None):
-    """What a command prints, and its exit status; `keys` are typed in. Its exceptions are raised here."""
-    words = [str(word) for word in words]
-    done = CliRunner().invoke(main, words, input=keys, catch_exceptions=False)
+    """(what a command prints, its exit status). Its exceptions are raised here.
+
+    keys: what is typed in, as a text.
+    """
+    done = CliRunner().invoke(
+        main, [str(word) for word in words], input=keys, catch_exceptions=False
+    )
     return done.output, done.exit_code
 
 
@@ -25,13 +29,17 @@ def output_of(*words, keys=None, status=0):
 
 
 def run_lab(monkeypatch, *arguments):
-    """(output, the page that JupyterLab is to open, if it is started) of `course lab`."""
+    """(output, [the page that JupyterLab is to open]) of `course lab`, which starts no JupyterLab.
+
+    The list is empty if `course lab` would not start it.
+    """
     start = Mock(side_effect=SystemExit)
     monkeypatch.setenv("PATH", os.environ["PATH"])  # which lab changes for JupyterLab
     monkeypatch.setattr(os, "execv", start)
     monkeypatch.setattr("course_utils.tools.kernels.provisioner.start_warm", lambda: None)
     text, _ = run("lab", *arguments)
     flags = start.call_args.args[1] if start.called else []
+    # such a flag is --LabApp.default_url=/lab/PAGE
     return text, [flag.partition("/lab/")[2] for flag in flags if "default_url" in flag]
 
 

@@ -25,6 +25,7 @@ settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
 CHARACTERS = [*string.ascii_lowercase, *string.digits, *string.punctuation]
+# the vocabulary of small models: one piece per character, and again with ## for those within a word
 PIECES = [
     "[PAD]",
     "[UNK]",
@@ -36,7 +37,7 @@ PIECES = [
 ]
 # files that take long and that pytest would start late
 LONG_BUT_LATE = {"test_take_along.py", "test_training.py", "test_workspace.py"}
-SIZES = {
+SIZES = {  # of small models, as the configurations of transformers name them
     "hidden_size": 32,
     "num_hidden_layers": 2,
     "num_attention_heads": 4,
@@ -45,23 +46,30 @@ SIZES = {
 
 
 def random_model(kind, **sizes):
-    """A model of this kind, as transformers names it, with random weights."""
+    """A model of this kind, as transformers names it, with random weights.
+
+    sizes: of its configuration. The random numbers are torch's, so a seed repeats the weights.
+    """
     from transformers import AutoConfig, AutoModel
 
     return AutoModel.from_config(AutoConfig.for_model(kind, **sizes)).eval()
 
 
 def small_model(kind="bert", **sizes):
-    """A small model with the same random weights each time; `tiny` holds the one of kind "bert"."""
+    """A small model with the same random weights each time; `tiny` holds the one of kind "bert".
+
+    sizes: of its configuration, beside or in place of SIZES. Changes torch's seed.
+    """
     import torch
 
     torch.manual_seed(0)
-    sizes = {"vocab_size": len(PIECES), "max_position_embeddings": 64, **SIZES, **sizes}
-    return random_model(kind, **sizes)
+    return random_model(
+        kind, **{"vocab_size": len(PIECES), "max_position_embeddings": 64, **SIZES, **sizes}
+    )
 
 
 def is_local(host):
-    """Whether a host is this machine's loopback, by name or by number."""
+    """Whether a host is this machine's loopback, by name or by number; None and "" count as it."""
     if host in (None, "", "localhost", "ip6-localhost", b"localhost"):
         return True
     try:
@@ -104,20 +112,20 @@ def only_this_machine():
     """Refuse connections and name lookups beyond loopback. Fails the test: libraries could swallow an OSError."""
     getaddrinfo = socket.getaddrinfo
 
-    def refuse(host):
+    def refuse_remote(host):
         if not is_local(host):
             pytest.fail(f"a test wanted to reach {host}")
 
     def checked(connect):
         def call(self, address):
             if self.family in (socket.AF_INET, socket.AF_INET6):
-                refuse(address[0])
+                refuse_remote(address[0])
             return connect(self, address)
 
         return call
 
     def checked_getaddrinfo(host, *args, **kwargs):
-        refuse(host)
+        refuse_remote(host)
         return getaddrinfo(host, *args, **kwargs)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -145,7 +153,10 @@ def encoder(one_thread):
 
 @pytest.fixture(scope="session")
 def tiny(one_thread, tmp_path_factory):
-    """The folder of a BERT with random weights, 64 tokens at most, one token per letter. Copy it before changing it."""
+    """The folder of a BERT with random weights, 64 tokens at most, one token per character.
+
+    Copy it before changing it.
+    """
     from transformers import BertTokenizer
 
     folder = tmp_path_factory.mktemp("models") / "tiny"
@@ -166,13 +177,16 @@ def sentence_model(tiny):
 
 @pytest.fixture
 def little_garbage():
-    """Freeze all objects: a trainer collects garbage, half a second if it visits those of the libraries."""
+    """Freeze all objects until this process ends: the garbage collector then skips them.
+
+    A trainer calls it, which takes half a second if it visits the libraries' objects.
+    """
     gc.freeze()
 
 
 @pytest.fixture(scope="session")
 def tiny_masked(tiny, tmp_path_factory):
-    """The folder of such a BERT with a head for masked words."""
+    """The folder of a BERT as in `tiny`, but with a head for masked words, and its own weights."""
     import shutil
 
     import torch
@@ -187,9 +201,11 @@ def tiny_masked(tiny, tmp_path_factory):
 
 @pytest.fixture
 def point_hub_at(monkeypatch, tmp_path):
-    """A function that points huggingface_hub at an endpoint. Its cache is empty.
+    """A function that points huggingface_hub at an endpoint, or sets it offline.
 
-    It read its environment variables when it was imported: its constants are set instead.
+    Its cache is empty.
+
+    The library read its environment variables when it was imported: its constants are set instead.
     """
     from types import SimpleNamespace
 
@@ -210,7 +226,7 @@ def point_hub_at(monkeypatch, tmp_path):
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "token"))
-    # the library sleeps between attempts
+    # the library sleeps between attempts: not here
     monkeypatch.setattr(file_download, "time", SimpleNamespace(sleep=lambda seconds: None))
     yield point
     hub_dataset.cache_clear()

@@ -39,16 +39,18 @@ BERT_TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 ROBERTA_TOKENS = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
 
 
-def trained_pieces(kind, trainer, pre_tokenizer, special_tokens, **options):
-    """{"vocab": ..., and for BPE "merges": ...} of a small tokenizer trained on reviews, which have
-    capitals, accents and digits.
+def trained_pieces(pieces, trainer_class, pre_tokenizer, special_tokens, **options):
+    """{"vocab": ..., and for BPE "merges": ...} of a tokenizer trained on 2000 reviews, which have
+    capitals, accents and digits. Its 6000 pieces are a fifth of the packaged encoder's.
+
+    pieces: an untrained model of `tokenizers`. options: of its trainer.
     """
-    tokenizer = Tokenizer(kind)
+    tokenizer = Tokenizer(pieces)
     tokenizer.pre_tokenizer = pre_tokenizer
-    learner = trainer(
+    trainer = trainer_class(
         vocab_size=6000, special_tokens=special_tokens, show_progress=False, **options
     )
-    tokenizer.train_from_iterator(load_reviews("imdb")["text"][:2000], learner)
+    tokenizer.train_from_iterator(load_reviews("imdb")["text"][:2000], trainer)
     return json.loads(tokenizer.to_str())["model"]
 
 
@@ -75,28 +77,34 @@ def bert():
 
 def cased():
     """A BERT of 4 layers of 128 that keeps capitals and accents."""
-    pieces = models.WordPiece(unk_token="[UNK]")
-    splitter = pre_tokenizers.BertPreTokenizer()
-    vocabulary = trained_pieces(pieces, trainers.WordPieceTrainer, splitter, BERT_TOKENS)["vocab"]
+    learned = trained_pieces(
+        models.WordPiece(unk_token="[UNK]"),
+        trainers.WordPieceTrainer,
+        pre_tokenizers.BertPreTokenizer(),
+        BERT_TOKENS,
+    )
     tokenizer = transformers.BertTokenizer(
-        vocab=vocabulary, do_lower_case=False, model_max_length=512
+        vocab=learned["vocab"], do_lower_case=False, model_max_length=512
     )
     return with_model(tokenizer, "Bert", layers=4, hidden=128, heads=4)
 
 
 def roberta():
-    """Byte-level pieces, no segments, positions that start after the padding id."""
-    splitter = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    """Byte-level pieces, no segments, positions that start after the padding id.
+
+    That id is 1, so that 512 tokens need 514 positions, as in MPNet.
+    """
     learned = trained_pieces(
         models.BPE(),
         trainers.BpeTrainer,
-        splitter,
+        pre_tokenizers.ByteLevel(add_prefix_space=False),
         ROBERTA_TOKENS,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
     )
-    merges = [tuple(pair) for pair in learned["merges"]]
     tokenizer = transformers.RobertaTokenizer(
-        vocab=learned["vocab"], merges=merges, model_max_length=512
+        vocab=learned["vocab"],
+        merges=[tuple(pair) for pair in learned["merges"]],
+        model_max_length=512,
     )
     return with_model(
         tokenizer,
@@ -120,8 +128,9 @@ def mpnet():
         if piece not in BERT_TOKENS or piece == "[UNK]"
     ]
     pieces = ["<s>", "<pad>", "</s>", "<unk>", *words, "<mask>"]
-    vocabulary = {piece: row for row, piece in enumerate(pieces)}
-    tokenizer = transformers.MPNetTokenizer(vocab=vocabulary, model_max_length=512)
+    tokenizer = transformers.MPNetTokenizer(
+        vocab={piece: row for row, piece in enumerate(pieces)}, model_max_length=512
+    )
     return with_model(
         tokenizer, "MPNet", layers=4, hidden=128, heads=4, max_position_embeddings=514
     )
@@ -134,30 +143,38 @@ def distilbert():
         model_max_length=512,
         model_input_names=["input_ids", "attention_mask"],
     )
-    config = transformers.DistilBertConfig(n_layers=2, dim=64, n_heads=2, hidden_dim=128)
-    return tokenizer, transformers.DistilBertModel(config)
+    return tokenizer, transformers.DistilBertModel(
+        transformers.DistilBertConfig(n_layers=2, dim=64, n_heads=2, hidden_dim=128)
+    )
 
 
 def multilingual():
     """A BERT with the tokenizer of XLM-RoBERTa, which cuts at blanks only: so are many multilingual
     encoders.
     """
-    splitter = pre_tokenizers.Metaspace()
     learned = trained_pieces(
-        models.Unigram(), trainers.UnigramTrainer, splitter, ROBERTA_TOKENS, unk_token="<unk>"
+        models.Unigram(),
+        trainers.UnigramTrainer,
+        pre_tokenizers.Metaspace(),
+        ROBERTA_TOKENS,
+        unk_token="<unk>",
     )
-    vocabulary = [tuple(piece) for piece in learned["vocab"]]
-    tokenizer = transformers.XLMRobertaTokenizer(vocab=vocabulary, model_max_length=512)
+    tokenizer = transformers.XLMRobertaTokenizer(
+        vocab=[tuple(piece) for piece in learned["vocab"]], model_max_length=512
+    )
     return with_model(tokenizer, "Bert", layers=3, hidden=96, heads=6)
 
 
-FAMILIES = {
-    family.__name__: family for family in (bert, cased, roberta, mpnet, distilbert, multilingual)
+FAMILIES = {  # by name, functions that return (tokenizer, model)
+    build.__name__: build for build in (bert, cased, roberta, mpnet, distilbert, multilingual)
 }
 
 
-def folder_of(family):
-    """The folder that a family's model was saved in, made anew."""
+def save_model(family):
+    """Build the model of a family, save it with its tokenizer, and return the folder.
+
+    The folder of an earlier run is deleted first.
+    """
     folder = FOLDER / family
     shutil.rmtree(folder, ignore_errors=True)
     torch.manual_seed(0)
@@ -183,18 +200,22 @@ def complaint(cell, stored):
 
 
 def first_line(text):
+    """The first line of a text, without colours."""
     return click.unstyle(text).strip().partition("\n")[0]
 
 
 def run(lesson, folder):
-    """Run one lesson with a model. Returns ([(cell id, complaint)], number of cells skipped)."""
+    """Run one lesson with the model in a folder, and write what it prints to FOLDER.
+
+    Returns ([(cell id, complaint)], number of cells skipped). The lesson's own file stays as it is.
+    """
     notebook = nbformat.read(lesson, as_version=4)
     stored = {cell.id: printed_by(cell) for cell in notebook.cells}
     environment = {**os.environ, "COURSE_ENCODER": str(folder), "TQDM_DISABLE": "1"}
     with tempfile.TemporaryDirectory(prefix="lesson-") as empty_folder:
         client = NotebookClient(
             notebook,
-            timeout=1200,
+            timeout=1200,  # seconds, of one cell: `bert` is large
             allow_errors=True,
             resources={"metadata": {"path": empty_folder}},
             extra_arguments=["--log-level=ERROR"],
@@ -214,8 +235,9 @@ def main(families, patterns):
     """Run the lessons with encoders of these families, by default of all."""
     failed = 0
     for family in families or FAMILIES:
-        folder = folder_of(family)
-        for lesson in (bar := tqdm(lessons(patterns), unit="lesson", desc=family)):
+        folder = save_model(family)
+        bar = tqdm(lessons(patterns), unit="lesson", desc=family)
+        for lesson in bar:
             wrong, skipped = run(lesson, folder)
             failed += len(wrong)
             count = f"{skipped} skipped, {len(wrong)} wrong"

@@ -27,12 +27,17 @@ def lessons(patterns=()):
 
 def without_library_frames(traceback):
     """The traceback's entries without those from files, which leaves the notebook's own."""
+    # a colour is an escape sequence
     uncoloured = [re.sub("\x1b\\[[0-9;]*m", "", entry).lstrip() for entry in traceback]
     return [entry for entry, text in zip(traceback, uncoloured) if not text.startswith("File ")]
 
 
 def execute(path):
-    """Run one notebook in place. If it raises nbclient's CellExecutionError, the file stays unchanged."""
+    """Run one notebook in place.
+
+    If a cell fails that is not tagged to do so, raises nbclient's CellExecutionError, and the file
+    stays unchanged.
+    """
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
         if cell.cell_type == "code":
@@ -41,7 +46,7 @@ def execute(path):
     client = NotebookClient(
         notebook,
         resources={"metadata": {"path": str(path.parent)}},
-        timeout=300,
+        timeout=300,  # seconds, of one cell
         kernel_name="python3",
         record_timing=False,
         coalesce_streams=True,
@@ -62,7 +67,8 @@ def execute(path):
 
 
 def main(patterns):
-    os.environ["TQDM_DISABLE"] = "1"
+    """Execute the lessons whose names contain one of these patterns, by default all."""
+    os.environ["TQDM_DISABLE"] = "1"  # for the kernels; this program's own bar is shown
     for path in tqdm(lessons(patterns), unit="lesson", disable=False):
         execute(path)
 

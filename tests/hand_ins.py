@@ -13,7 +13,10 @@ NOTEBOOK = '{"cells": [], "nbformat": 4}'
 
 
 def packed(files, method=zipfile.ZIP_DEFLATED):
-    """The bytes of a zip. files: {name: content}, or pairs of both, where a name may come twice."""
+    """The bytes of a zip. files: {name: content}, or pairs of both, where a name may come twice.
+
+    A content is text or bytes. method: how it is packed, one of zipfile's constants.
+    """
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", method) as archive:
         for name, content in files.items() if isinstance(files, dict) else files:
@@ -23,13 +26,18 @@ def packed(files, method=zipfile.ZIP_DEFLATED):
 
 @pytest.fixture(name="collect")
 def collecting(tmp_path):
-    """A function that gathers these files, which stand in a folder or, zipped, in one archive.
+    """A function that writes files into a folder or, zipped, into an archive, and gathers them.
 
-    It returns the `hand_ins`, the `files_of` each learner, those `left_out`, and the `reasons`.
+    files: {name: text or bytes}, or names alone, whose files are notebooks. roster: the text of the
+    class's CSV file. It can be called once per test, and returns the `hand_ins` as `gather` does,
+    the `files_of` each learner ({learner: names}), the names of those `left_out`, and in one text
+    the `reasons` for that.
     """
 
     def collect(files, roster=None, zipped=False):
-        if not isinstance(files, dict):  # then each gets a content of its own
+        if not isinstance(
+            files, dict
+        ):  # each gets a content of its own, which tells it apart below
             files = {file: f"{NOTEBOOK} {file}" for file in files}
         source = tmp_path / ("class.zip" if zipped else "class")
         if zipped:

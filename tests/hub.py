@@ -1,7 +1,9 @@
-"""A model hub on loopback: the part of the real hub's HTTP interface that downloads use, and its failures.
+"""A model hub on loopback: the part of the real hub's HTTP interface that downloads use, and its
+failures.
 
-Modelled on what huggingface_hub 2.4 requests: the model's record, the list of its files, its discussions, and each file
-by HEAD and GET. Large files (safetensors) are served from another origin, as on the real hub, so the redirect is real.
+Modelled on what huggingface_hub 2.4 requests: the model's record, the list of its files, its
+discussions, and each file by HEAD and GET. Large files (safetensors) are served from another
+origin, as on the real hub, so the redirect is real.
 """
 
 import hashlib
@@ -13,7 +15,8 @@ from urllib.parse import unquote, urlsplit
 
 OUTAGE = b'{"error": "Internal Error"}'
 LOGIN = b"<html>please log in to this network</html>"  # as a hotel's network answers everything
-ROUTES = (  # (what is requested, the method of _Handler that takes the parts of the path)
+# (pattern of a whole path, the method of _Handler that is called with the pattern's groups)
+ROUTES = (
     # a large file at its other origin: /storage/tiny/model/COMMIT/FILE
     (r"/storage/([^/]+/[^/]+)/([^/]+)/(.+)", "send_file"),
     # a file: /tiny/model/resolve/main/FILE
@@ -29,10 +32,12 @@ ROUTES = (  # (what is requested, the method of _Handler that takes the parts of
 class Hub:
     """`with Hub({"tiny/model": folder}) as hub:` serves the folder's files at `hub.endpoint`.
 
-    models: from a name to a folder, or to a dictionary from revisions ("main", "refs/pr/1") to folders.
-    gated: names whose files cannot be fetched. discussions: from a name to entries of its discussion list.
+    models: from a name to a folder, or to a dictionary from revisions ("main", "refs/pr/1") to
+    folders. gated: names whose files cannot be fetched. discussions: from a name to entries of its
+    discussion list, such as those of `pull_request`.
     status: None, or the status of every response. api_status: the same for all but the front page.
     cut: from a file name to the number of bytes after which every response breaks off.
+    After it is made, `requests` has (method, path) of each request, in the order of arrival.
     """
 
     def __init__(self, models, gated=(), discussions=None, status=None, api_status=None, cut=None):
@@ -50,7 +55,9 @@ class Hub:
         )
         self.server.daemon_threads = True
         self.endpoint = f"http://127.0.0.1:{self.server.server_port}"
+        # the same server under another host name, which counts as another origin
         self.storage = f"http://localhost:{self.server.server_port}/storage"
+        # poll_interval: seconds that `shutdown` may have to wait
         threading.Thread(
             target=self.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
         ).start()
@@ -61,16 +68,20 @@ class Hub:
         self.server.server_close()
 
     def find(self, name, revision):
-        """(commit, folder) of a revision given as a branch or as its commit, or None."""
+        """(commit, folder) of a revision given as a branch or as its commit, or (None, None)."""
         for branch, folder in self.models.get(name, {}).items():
+            # 40 hex digits, as real ones have
             commit = hashlib.sha1(f"{name} {branch}".encode()).hexdigest()
             if revision in (branch, commit):
                 return commit, folder
-        return None
+        return None, None
 
 
 def pull_request(number, title, author="SFconvertbot", status="open"):
-    """An entry of a discussion list."""
+    """An entry of a discussion list.
+
+    By default, one of the real hub's bot that offers weights converted to safetensors.
+    """
     return {
         "num": number,
         "title": title,
@@ -82,9 +93,9 @@ def pull_request(number, title, author="SFconvertbot", status="open"):
     }
 
 
+# Answers one request. `Hub` makes a subclass of its own, whose attribute `hub` is that hub.
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    hub = None
 
     def log_message(self, *_):
         pass
@@ -105,55 +116,66 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_HEAD = do_GET  # noqa: N815 (the name that the library calls)
 
+    # a model's discussions or files, as `kind` says; its record without one
     def describe(self, name, kind, revision):
         if name not in self.hub.models:
             return self.refuse("RepoNotFound")
         if kind == "discussions":
             entries = self.hub.discussions.get(name, [])
             return self.send_json({"discussions": entries, "count": len(entries), "start": 0})
-        commit_and_folder = self.hub.find(name, revision or "main")
-        if commit_and_folder is None:
+        commit, folder = self.hub.find(name, revision or "main")
+        if commit is None:
             return self.refuse("RevisionNotFound", 404)
-        commit, folder = commit_and_folder
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         if kind == "tree":
-            entries = [
-                {
-                    "type": "file",
-                    "size": path.stat().st_size,
-                    "oid": hashlib.sha1(path.read_bytes()).hexdigest(),
-                    "path": path.relative_to(folder).as_posix(),
-                }
-                for path in files
-            ]
-            return self.send_json(entries)
-        siblings = [{"rfilename": path.relative_to(folder).as_posix()} for path in files]
+            return self.send_json(
+                [
+                    {
+                        "type": "file",
+                        "size": path.stat().st_size,
+                        "oid": hashlib.sha1(path.read_bytes()).hexdigest(),
+                        "path": path.relative_to(folder).as_posix(),
+                    }
+                    for path in files
+                ]
+            )
         return self.send_json(
-            {"id": name, "sha": commit, "siblings": siblings, "private": False, "tags": []}
+            {
+                "id": name,
+                "sha": commit,
+                "siblings": [{"rfilename": path.relative_to(folder).as_posix()} for path in files],
+                "private": False,
+                "tags": [],
+            }
         )
 
+    # a file, or where it is stored if it is large
     def resolve(self, name, revision, filename):
         if name in self.hub.gated:
             return self.refuse("GatedRepo")
-        commit_and_folder = self.hub.find(name, revision)
-        if commit_and_folder is None:
+        commit, folder = self.hub.find(name, revision)
+        if commit is None:
             return self.refuse("RepoNotFound")
-        commit, folder = commit_and_folder
         if not (folder / filename).is_file():
             return self.refuse("EntryNotFound", 404)
         if not filename.endswith(".safetensors"):
             return self.send_file(name, commit, filename)
         content = (folder / filename).read_bytes()
-        headers = {
-            "Location": f"{self.hub.storage}/{name}/{commit}/{filename}",
-            "X-Repo-Commit": commit,
-            "X-Linked-Etag": f'"{hashlib.sha256(content).hexdigest()}"',
-            "X-Linked-Size": str(len(content)),
-        }
-        return self.send(302, b"", headers)
+        return self.send(
+            302,
+            b"",
+            {
+                "Location": f"{self.hub.storage}/{name}/{commit}/{filename}",
+                "X-Repo-Commit": commit,
+                "X-Linked-Etag": f'"{hashlib.sha256(content).hexdigest()}"',
+                "X-Linked-Size": str(len(content)),
+            },
+        )
 
+    # a file, or the rest of it if the request has a range; breaks off where the hub's `cut` says
     def send_file(self, name, commit, filename):
-        content = (self.hub.find(name, commit)[1] / filename).read_bytes()
+        _, folder = self.hub.find(name, commit)
+        content = (folder / filename).read_bytes()
         headers = {
             "ETag": f'"{hashlib.sha1(content).hexdigest()}"',
             "X-Repo-Commit": commit,
@@ -168,9 +190,12 @@ class _Handler(BaseHTTPRequestHandler):
     def send_json(self, content):
         self.send(200, json.dumps(content).encode(), {"Content-Type": "application/json"})
 
+    # code: the real hub's name of the fault, which huggingface_hub turns into an exception. Without
+    # a login, the real hub also answers 401 for a model that does not exist.
     def refuse(self, code, status=401):
         self.send(status, b"{}", {"X-Error-Code": code, "X-Error-Message": code})
 
+    # cut: the number of bytes after which the connection breaks off, or None
     def send(self, status, body, headers=None, cut=None):
         self.send_response(status)
         for name, value in {"Content-Length": str(len(body)), **(headers or {})}.items():

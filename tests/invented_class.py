@@ -1,4 +1,6 @@
-"""An invented class of 60, as records: who makes which mistake in lessons 04 and 05 is planted by a list."""
+"""An invented class of 60, as records: who makes which mistake in lessons 04 and 05 is planted by a
+list.
+"""
 
 import random
 from functools import cache
@@ -9,8 +11,8 @@ from course_utils.tools.grading.results import LearnerRecord, Mark
 
 from .grader import solutions
 
-TEXTS_OF_A_REPORT = ("messages", "discreet", "mistakes")
-# (exercise, mistake, how many learners make it)
+# (exercise, mistake, how many learners make it); of one exercise, in the order of the learners who
+# make them, from the weakest on
 PLANTED = [
     ("04-mean-pool", "padding_averaged", 14),
     ("04-mean-pool", "padded_length", 5),
@@ -31,42 +33,55 @@ LEARNERS = 60
 
 @cache
 def _report(exercise_id, name):
-    """The report on an answer that makes this mistake."""
+    """The report on an answer that makes this mistake. Any seed would do."""
     exercise = find(exercise_id)
     (mistake,) = [mistake for mistake in exercise.mistakes if mistake.name == name]
     return examine(exercise, mistake.imitations[0], seed=7)
 
 
-# The mark for what `planted_class` plans: the report of a failed answer, or a status in its place.
+# The mark for what `planted_class` plans: the report on a wrong answer, or, without one, a status.
 def _mark(exercise, planned):
     if isinstance(planned, str):
         points = exercise.points if planned == "passed" else 0
         return Mark(exercise.title, planned, points, exercise.points)
-    texts = {kind: getattr(planned, kind) for kind in TEXTS_OF_A_REPORT}
-    return Mark(exercise.title, "failed", 0, exercise.points, **texts)
+    return Mark(
+        exercise.title,
+        "failed",
+        0,
+        exercise.points,
+        messages=planned.messages,
+        discreet=planned.discreet,
+        mistakes=planned.mistakes,
+    )
 
 
 def planted_class():
-    """The records of a class. Weak learners make more of the mistakes; some do not attempt or hand in an exercise."""
-    rng, exercises = random.Random(4), exercises_of(("04", "05"))
+    """The records of a class, the same each time.
+
+    Learners with low numbers make more of the mistakes. In each exercise, three learners attempt
+    nothing; in those of lesson 05, the answers of two more are missing.
+    """
+    rng = random.Random(4)
+    exercises = exercises_of(("04", "05"))
     records = [
         LearnerRecord(f"s{number:03}", f"s{number:03}.html", f"Person{number:03} Family{number:03}")
         for number in range(LEARNERS)
     ]
     answers = {**solutions("04"), **solutions("05")}
     for exercise_id, exercise in exercises.items():
-        mistakes = [
-            (name, count) for planted_in, name, count in PLANTED if planted_in == exercise_id
-        ]
-        # reports of failed answers, and in place of others their status, from the weakest learner on
-        plan = [_report(exercise_id, name) for name, count in mistakes for _ in range(count)]
+        # an entry for each learner, from the weakest on: as `_mark` takes it
+        plan = []
+        for planted_in, name, count in PLANTED:
+            if planted_in == exercise_id:
+                plan += [_report(exercise_id, name)] * count
         plan += ["not attempted"] * 3 + ["missing"] * (2 if exercise.lesson == "05" else 0)
         plan += ["passed"] * (LEARNERS - len(plan))
-        # those with high numbers are mostly the strong ones
+        # mostly by number, scaled to 0 to 1: the noise has a standard deviation of 0.35
         order = sorted(range(LEARNERS), key=lambda number: number / LEARNERS + rng.gauss(0, 0.35))
         for number, planned in zip(order, plan, strict=True):
-            text = f"# written by Person{number:03}\n{answers[exercise_id]}"
-            records[number].texts[exercise_id] = text
+            records[number].texts[exercise_id] = (
+                f"# written by Person{number:03}\n{answers[exercise_id]}"
+            )
             records[number].exercises[exercise_id] = _mark(exercise, planned)
     for record in records:
         record.add_up()

@@ -9,8 +9,10 @@ from course_utils.tools.publish.lectures import read_lecture
 from course_utils.tools.publish.slides import lectures
 
 LECTURES = {path.stem: path for path in lectures().values()}
+# the head of a lecture; {}: its minutes
 FRONT = '---\ntitle: "A"\nsubtitle: b\nlesson: 05_x\nminutes: {}\n---\n'
 
+# by the name of a lecture, what `read_lecture` returns
 read = functools.cache(lambda name: read_lecture(LECTURES[name]))
 
 
@@ -19,7 +21,10 @@ def is_quiz(cell_id):
 
 
 def written_lecture(folder, text, *cells, minutes=5):
-    """The path of a lecture with this text, whose lesson has these cells."""
+    """The path of a lecture with this text, whose lesson has these cells.
+
+    Both are written into the folder. minutes: how long the lecture says that it takes.
+    """
     nbformat.write(new_notebook(cells=list(cells)), folder / "05_x.ipynb")
     (folder / "lectures").mkdir(exist_ok=True)
     path = folder / "lectures" / "05_x.md"
@@ -27,10 +32,11 @@ def written_lecture(folder, text, *cells, minutes=5):
     return path
 
 
-def embed(cell):
-    return f"{{{{< embed ../05_x.ipynb#{cell} >}}}}\n"
+# a line of a lecture in place of which the deck has the outputs of this cell, given by its id
+def embed(cell_id):
+    return f"{{{{< embed ../05_x.ipynb#{cell_id} >}}}}\n"
 
 
 def drawn(cell_id, data):
-    """A code cell that shows this data."""
+    """A code cell whose output shows this data: {MIME type: content}."""
     return new_code_cell("draw()", id=cell_id, outputs=[new_output("display_data", data=data)])

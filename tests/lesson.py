@@ -19,9 +19,9 @@ from course_utils.tools.publish.elsewhere import write_links
 from .execute import execute
 from .run import look_at_files
 
-# Three lists of tests/test_*.py, from which no file is missing: test_authoring.py has a test of that.
-# Files whose tests have a case for each lesson, of which only this lesson's are run. The quick ones,
-# which are run first:
+# Three lists of tests/test_*.py. test_authoring.py fails if a file is missing from them.
+# Files whose tests have a case for each lesson, of which only this lesson's are run. Of these, the
+# quick ones, which are run first:
 QUICK = "notebooks words claims verdicts pictures progress take_along".split()
 # and the others (a deck's in a browser, too):
 CASES = (
@@ -32,10 +32,11 @@ WHOLE = "glossary diagrams elsewhere taken_along".split()
 
 
 def selected_tests(key):
-    """(the quick test files of a lesson, the others, the expression for pytest's -k, which selects
-    the lesson's tests in them).
+    """(quick test files, others, expression for pytest's -k) of a lesson.
+
+    The expression selects the lesson's tests in both. Not every lesson has a file of its own.
     """
-    number = key[:2]
+    number = key[:2]  # a further part, such as 04-lengths, has the tests of its lesson
     others = [f"tests/test_{name}.py" for name in (*CASES, *WHOLE, f"lesson_{number}")]
     words = [
         # the files, tests and cases of this lesson have its number in their names
@@ -57,7 +58,8 @@ def selected_tests(key):
 def main(key):
     """Renew, execute and test a lesson.
 
-    Returns an exit status, or a sentence about what is wrong with it.
+    Returns an exit status, or a sentence about what is wrong with the lesson, for `sys.exit`. Where
+    it cannot be executed or a quick test fails, the other tests are not run.
     """
     if status := look_at_files():
         return status

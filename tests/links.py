@@ -1,7 +1,8 @@
-"""Ask every address in the documents and in the lessons' text whether it answers: `python -m tests.links`.
+"""Ask every address in the documents and in the lessons' text whether it answers.
 
-It fails for pages that are gone (404, 410) and for hosts that do not exist or do not answer. A page that refuses
-programs, or whose server is ill today, is listed and does not fail. Needs nothing but Python, and the internet.
+`python -m tests.links` fails for pages that are gone (404, 410) and for hosts that do not exist or
+do not answer. A page that refuses programs, or whose server is ill today, is listed and does not
+fail. Needs nothing but Python, and the internet.
 """
 
 import json
@@ -16,15 +17,20 @@ from .canary import ROOT  # `.project` needs packaging
 # up to a blank, a quotation mark or a bracket; a pair of round brackets may belong to an address
 ADDRESS = re.compile(r"https?://\w(?:[^\s<>\"'`\](){}\\|]|\([^\s()]*\))*")
 GONE = (404, 410)  # HTTP statuses
+SECONDS = 20  # that a server has for each part of its answer
 # this machine, a host given by numbers, an example, a name that is yet to be filled in
 NOT_ASKED = re.compile(r"https?://(localhost\b|[\d.]+([:/]|$)|[\w.-]*\bexample\b|[^/]*[{$*])")
 SKIPPED = {".venv", ".git", "build", "workspace", ".pytest_cache"}
 
 
 def texts(root):
-    """(file, text) of all documents, and of the text cells of all lessons, relative to a folder."""
-    patterns = ("**/*.md", "**/*.cff", "notebooks/**/*.ipynb")
-    for path in sorted(path for pattern in patterns for path in root.glob(pattern)):
+    """(file, text) of all documents, and of the text cells of all lessons, in a folder.
+
+    The files are relative to it. Those in a folder of SKIPPED are not among them.
+    """
+    for path in sorted(
+        [*root.glob("**/*.md"), *root.glob("**/*.cff"), *root.glob("notebooks/**/*.ipynb")]
+    ):
         if SKIPPED & {*path.relative_to(root).parts}:
             continue
         text = path.read_text(encoding="utf-8")
@@ -35,10 +41,11 @@ def texts(root):
 
 
 def addresses(root):
-    """{address without its anchor: files that have it}."""
+    """{address without its anchor: names of the files that have it}, without those of NOT_ASKED."""
     files_with = {}
     for name, text in texts(root):
         for address in ADDRESS.findall(text):
+            # behind it may be the end of a sentence, or of bold text in Markdown
             address = address.partition("#")[0].rstrip(".,;:!?*_")
             if not NOT_ASKED.match(address):
                 files_with.setdefault(address, set()).add(str(name))
@@ -46,13 +53,16 @@ def addresses(root):
 
 
 def ask(address):
-    """("ok" | "undecided" | "gone", the answer's status or why there was none). It asks twice."""
+    """("ok" | "undecided" | "gone", the answer's status or why there was none).
+
+    It asks a second time before it says that an address is gone.
+    """
     request = urllib.request.Request(
         address, headers={"User-Agent": "Mozilla/5.0 (a course's check of its links)"}
     )
     for _ in range(2):
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=SECONDS) as answer:
                 return "ok", str(answer.status)
         except urllib.error.HTTPError as error:
             reason = str(error.code)

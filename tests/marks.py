@@ -12,26 +12,31 @@ from .grader import points_of
 WORK = assignment()
 ALL_04 = [exercise for exercise in WORK["exercises"] if exercise_parts()[exercise] == "04"]
 ALL_05 = [exercise for exercise in WORK["exercises"] if exercise_parts()[exercise] == "05"]
+# the points of lesson 04, and of both lessons
 FULL, BOTH = points_of("04"), points_of("04", "05")
 
 
 def result(*passed, lesson="04", state="ok", missing=(), texts=None):
-    """A result in which these exercises are passed, and others failed or missing."""
+    """The result of a hand-in of one lesson in which the exercises `passed` are passed, those that
+    are `missing` have no answer, and all others failed.
+
+    state: how running the answers ended, one of `STATUSES`; also the status of the result. An
+    exercise that is missing has a state of its own. texts: the answers, by exercise.
+    """
     marks = {}
-    for exercise, (_, full) in WORK["exercises"].items():
+    for exercise, (_, most) in WORK["exercises"].items():
         if exercise_parts()[exercise] == lesson:
-            status = "failed"
             if exercise in passed:
-                status = "passed"
+                status, ended, points = "passed", state, most
             elif exercise in missing:
-                status = "missing"
-            ended = "missing exercise" if exercise in missing else state
-            points = full if exercise in passed else 0
+                status, ended, points = "missing", "missing exercise", 0
+            else:
+                status, ended, points = "failed", state, 0
             marks[exercise] = Mark(
                 title=exercise,
                 status=status,
                 points=points,
-                of=full,
+                of=most,
                 state=ended,
                 reason="why",
                 seed=1,
@@ -40,8 +45,12 @@ def result(*passed, lesson="04", state="ok", missing=(), texts=None):
 
 
 def learners(*hand_ins, lessons=None, people=None):
-    """Records made of (learner, file, modified, result)."""
-    found = Gathered(
+    """{learner: record} of hand-ins, each (learner, file, modified, result).
+
+    modified: when the file was last changed, in seconds. lessons, people: the lessons that
+    count and the roster; without them, all lessons, and a class without a roster.
+    """
+    gathered = Gathered(
         HandIn(learner, file=file, sha256=f"{learner}{file}", modified=modified)
         for learner, file, modified, _ in hand_ins
     )
@@ -50,5 +59,5 @@ def learners(*hand_ins, lessons=None, people=None):
         for learner, file, _, result in hand_ins
     }
     return {
-        record.learner: record for record in records(found, entries, people or {}, WORK, lessons)
+        record.learner: record for record in records(gathered, entries, people or {}, WORK, lessons)
     }

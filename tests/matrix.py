@@ -1,8 +1,11 @@
-"""Run the lessons under other instruction sets and numbers of threads: `python -m tests.matrix [PATTERN ...]`.
+"""Run the lessons under other instruction sets and numbers of threads, and compare their outputs.
 
-Older processors are imitated: torch's two arithmetic back ends can be told not to use some of this one's instructions.
-What differs in the last place only is what `make shake` proves.
-The kernels start cold. A forked one has its modules loaded already, so it would not notice a missing import.
+`python -m tests.matrix [PATTERN ...]`, where a pattern is a part of the names of lessons.
+
+Older processors are imitated: torch's two arithmetic back ends can be told not to use some of this
+one's instructions. `make shake` tests differences in the last place only, which are smaller.
+The kernels start cold. A forked one has its modules loaded already, so it would not notice a
+missing import.
 """
 
 import os
@@ -14,6 +17,7 @@ from tqdm import tqdm
 from .execute import lessons
 from .project import ROOT
 
+# environment variables, by the name of the setting
 SETTINGS = {
     "AVX2, 2 threads": {
         "ATEN_CPU_CAPABILITY": "avx2",
@@ -32,30 +36,32 @@ SETTINGS = {
 
 
 def compare(notebooks, setting):
-    """Compare the stored outputs of some lessons under one setting. Returns (passed, last lines of the output)."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "--nbval",
-        *map(str, notebooks),
-    ]
-    environment = {**os.environ, **SETTINGS[setting], "COURSE_COLD_KERNELS": "1"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    """Run some lessons under one setting, and compare their outputs with those that are stored.
+
+    Returns (whether all are the same, what pytest printed).
+    """
+    pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbval"]
+    done = subprocess.run(
+        [*pytest, *map(str, notebooks)],
+        cwd=ROOT,
+        env={**os.environ, **SETTINGS[setting], "COURSE_COLD_KERNELS": "1"},
+        capture_output=True,
+        text=True,
+    )
     return done.returncode == 0, done.stdout
 
 
 def main(patterns):
-    chosen, failed = lessons(patterns), 0
-    for setting in (bar := tqdm(SETTINGS, unit="setting")):
+    """Compare all settings and print how each went. Returns an exit status."""
+    chosen = lessons(patterns)
+    failed = 0
+    for setting in tqdm(SETTINGS, unit="setting"):
         passed, output = compare(chosen, setting)
         failed += not passed
-        bar.write(f"{'ok  ' if passed else 'FAIL'}  {setting}: {output.strip().splitlines()[-1]}")
+        # the last line is pytest's summary; tqdm's `write` does not break into the bar
+        tqdm.write(f"{'ok  ' if passed else 'FAIL'}  {setting}: {output.strip().splitlines()[-1]}")
         if not passed:
-            bar.write(output)
+            tqdm.write(output)
     print(f"{len(SETTINGS) - failed} passed, {failed} failed")
     return 1 if failed else 0
 

@@ -1,4 +1,8 @@
-"""Cut this process and its children off from every network except their own loopback (Linux only)."""
+"""Cut this process off from every network except a loopback of its own (Linux only).
+
+Processes that it starts afterwards share that loopback. The functions below serve tests of servers
+on this machine.
+"""
 
 import os
 import socket
@@ -14,7 +18,10 @@ SET_FLAGS, UP = 0x8914, 0x1  # Linux's SIOCSIFFLAGS and IFF_UP
 
 
 def block_network():
-    """Move into a new network namespace with loopback up. Returns "", or the reason why that is not possible."""
+    """Move this process into a new network namespace, in which only loopback is up.
+
+    Returns "", or the reason why that is not possible.
+    """
     if not sys.platform.startswith("linux"):
         return f"network namespaces are a Linux thing; this is {sys.platform}"
     import fcntl  # not available on Windows
@@ -27,7 +34,7 @@ def block_network():
         except OSError as error:
             return f"the kernel refuses a network namespace ({os.strerror(error.errno)})"
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        # C's struct ifreq: 16 bytes for the interface's name, a short for its flags, and unused ones
+        # C's struct ifreq: 16 bytes for the interface's name, a short for its flags, 14 unused
         fcntl.ioctl(any_socket, SET_FLAGS, struct.pack("16sh14x", b"lo", UP))
     return ""
 
@@ -45,7 +52,10 @@ def interfaces():
 
 
 def open_when_ready(address, seconds=60):
-    """The answer of a server on this machine, which may still be starting."""
+    """The answer of a server on this machine, which may still be starting; the caller closes it.
+
+    An error status counts as no answer. Fails if there is no answer in that time.
+    """
     until = time.monotonic() + seconds
     while True:
         try:

@@ -11,7 +11,7 @@ from course_utils.tools.grading.results import LearnerRecord, Mark
 
 FORGOT = "You forget the `mask`."
 MARK_STATUSES = ("passed", "failed", "not attempted", "missing")
-VOID = {"meta", "img", "br"}
+VOID = {"meta", "img", "br"}  # tags that have no end tag
 ATTACKS = [
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -40,10 +40,14 @@ INVISIBLE = [  # control characters, signs that turn the direction of a text, ha
 
 
 def mark(status="passed", points=2, of=2, **fields):
-    """A mark with this status; its message and its seed are not meant for the pages."""
+    """A mark with this status, and without points unless it is passed.
+
+    Its message and its seed must not be shown on the pages, so they are easy to find there.
+    """
     usual = {"title": "Mean pooling", "messages": ["hidden 0.125"], "seed": 987654321}
-    points = points if status == "passed" else 0
-    return Mark(status=status, points=points, of=of, **{**usual, **fields})
+    return Mark(
+        status=status, points=points if status == "passed" else 0, of=of, **{**usual, **fields}
+    )
 
 
 def learner(key="ada", **fields):
@@ -62,36 +66,44 @@ def learner(key="ada", **fields):
 
 
 def invented(count, seed=3):
-    """A class in which every case occurs."""
+    """The records of so many learners, drawn at random: a large class has every case."""
     rng, learners = random.Random(seed), []
     for number in range(count):
+        wrong_lists = [
+            "Short lists: it gave 1.",
+            "Short lists: it gave 2.",
+            f"Long lists: it gave {number}.",
+        ]
         exercises = {}
         for exercise_id in ("04-mean-pool", "04-max-pool", "06-cosine"):
-            status, kind = rng.choice(MARK_STATUSES), rng.randrange(3)
-            lists = [
-                "Short lists: it gave 1.",
-                "Short lists: it gave 2.",
-                f"Long lists: it gave {number}.",
-            ]
-            discreet = [[FORGOT], lists, ["Stopped: your function did not come back."]][kind]
-            mistakes = [FORGOT] if kind == 0 and status == "failed" else []
+            status = rng.choice(MARK_STATUSES)
+            discreet = rng.choice(
+                [[FORGOT], wrong_lists, ["Stopped: your function did not come back."]]
+            )
+            # only this mistake has been recognised
+            mistakes = [FORGOT] if status == "failed" and discreet == [FORGOT] else []
             exercises[exercise_id] = mark(status, mistakes=mistakes, discreet=discreet)
-        if rng.random() < 0.1:
+        if rng.random() < 0.1:  # a tenth of the class has no mark for this exercise
             del exercises["06-cosine"]
-        record = learner(
-            f"learner{number}",
-            exercises=exercises,
-            status=rng.choice(["ok", "ok", "timeout", "crashed"]),
-            points=sum(mark.points for mark in exercises.values()),
-            of=6,
-            notes=["the same file as bob"] if number % 7 == 0 else [],
+        learners.append(
+            learner(
+                f"learner{number}",
+                exercises=exercises,
+                status=rng.choice(["ok", "ok", "timeout", "crashed"]),
+                points=sum(mark.points for mark in exercises.values()),
+                of=6,  # three exercises of 2 points
+                notes=["the same file as bob"] if number % 7 == 0 else [],
+            )
         )
-        learners.append(record)
     return learners
 
 
 class Page(HTMLParser):
-    """A page whose tags must all be closed in their order: its tags, its visible text, its tables by id."""
+    """A page; the test fails if its tags are not closed in their order, or it has a comment.
+
+    `soup` is the parsed page, `tags` [(name, {attribute: value})], `attributes` all pairs of an
+    attribute and its value, and `text` its text with single spaces.
+    """
 
     def __init__(self, source):
         super().__init__()
@@ -117,6 +129,6 @@ class Page(HTMLParser):
         pytest.fail("a page has a comment")
 
     def rows(self, table):
-        """A table's rows without its header."""
+        """The texts of the cells of each row, but for the header's, of the table with this id."""
         _, *rows = self.soup.find("table", id=table)("tr")
         return [[" ".join(cell.text.split()) for cell in row(["td", "th"])] for row in rows]

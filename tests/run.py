@@ -43,7 +43,7 @@ FIRST = {  # {a command that takes seconds: what helps if it fails}
 
 
 def look_at_files():
-    """The exit status of the first command of FIRST that fails, else 0."""
+    """The exit status of the first installed command of FIRST that fails, else 0."""
     for command, advice in FIRST.items():
         program, *arguments = command.split()
         if not shutil.which(program, path=BIN):
@@ -71,6 +71,7 @@ def prepare():
     start_warm()  # tests/matrix.py starts kernels cold
 
 
+# flags: those of this command, at the top of the file. Returns an exit status.
 def main(flags):
     if status := look_at_files():
         return status
@@ -81,8 +82,9 @@ def main(flags):
     order = ["tests"] if nightly else ["--no-loadscope-reorder", "notebooks", "tests"]
     marked = ["-m", "nightly" if nightly else "not nightly"]
     further = [flag for flag in flags if flag != "--nightly"]
-    workers = ["-n", WORKERS, "--dist", "loadscope"]
-    status = pytest.main([*workers, *order, *marked, "--durations=10", *further])
+    status = pytest.main(
+        ["-n", WORKERS, "--dist", "loadscope", *order, *marked, "--durations=10", *further]
+    )
     print(budget.table())
     return status
 

@@ -21,7 +21,7 @@ from .offline import block_network
 from .project import ROOT, copy_checkout
 
 LIST = Path(__file__).with_suffix(".toml")
-COPIES = 2  # as many run side by side
+COPIES = 2  # of the checkout, in which tests run side by side
 SECONDS = 600  # for the tests of one breakage
 PASSED, FAILED = 0, 1  # pytest's exit statuses
 
@@ -37,6 +37,7 @@ class Breakage:
     tests: tuple[str, ...]
     old: str = ""
 
+    # The text of the file with the change. ValueError unless `old` stands there once.
     def broken(self, text):
         if not self.old:
             return self.new
@@ -48,7 +49,7 @@ class Breakage:
 
 
 def breakages(words=()):
-    """Those of the list that have all the words."""
+    """The breakages of the list with all these words in their room, file or description."""
     rows = tomllib.loads(LIST.read_text())["breakage"]
     listed = [Breakage(**{**row, "tests": tuple(row["tests"])}) for row in rows]
 
@@ -78,11 +79,16 @@ class Copy:
         }
 
     def run(self, tests, *flags):
-        """pytest's exit status, and the end of what it prints."""
-        command = [sys.executable, "-m", "pytest", *"-q -p no:cacheprovider -rs -m".split()]
+        """pytest's exit status, and the end of what it prints; None, and why, after too long.
+
+        tests: arguments of pytest; a "-m" among them counts instead of ours.
+        """
         try:
             done = subprocess.run(
-                [*command, "not nightly", *flags, *tests],
+                [
+                    *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs"),
+                    *("-m", "not nightly", *flags, *tests),
+                ],
                 cwd=self.folder,
                 env=self.environment,
                 timeout=SECONDS,
@@ -109,7 +115,7 @@ class Copy:
 
 
 def tried(chosen, bar):
-    """{breakage: its outcome}, with COPIES copies side by side."""
+    """{breakage: its outcome}, with COPIES copies side by side; each moves the bar by one."""
     with tempfile.TemporaryDirectory() as room, ThreadPoolExecutor(COPIES) as pool:
         free = Queue()
         for number in range(COPIES):

@@ -15,7 +15,8 @@ from .browser import CHROMIUM
 
 PICTURES = Path(__file__).resolve().parents[1] / "notebooks" / "pictures"
 TESTS = (
-    "tests/test_browser.py::test_lesson_00_opens_runs_and_shows_its_picture",
+    "tests/test_browser.py::test_lesson_00_shows_its_picture",
+    "tests/test_browser.py::test_lesson_00_says_of_each_task_that_it_is_not_attempted_yet",
     "tests/test_decks_in_browser.py::test_slides_turn_nothing_overflows_and_nothing_leaves_the_machine[05_attention]",
     "tests/test_book.py::test_attention_views_draw_and_answer[all]",
 )

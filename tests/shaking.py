@@ -15,7 +15,9 @@ import numpy as np
 import torch
 from IPython import get_ipython
 
-# Where functions are looked up when they are called. Those of libraries that are built on them are disturbed, too:
+# {where functions are looked up when they are called: their names}: sums of products, which stay
+# exact where all arguments are whole numbers; then others, always moved. Functions of
+# libraries that are built on them are disturbed, too:
 # test_shake.py lists what lessons call.
 PRODUCTS = {
     "torch": "matmul mm bmm mv dot einsum addmm baddbmm cdist",
@@ -33,14 +35,16 @@ OTHERS = {
     "numpy.linalg": "norm",
     "course_utils.benchmark": "glove_vectors",
 }
-NAME_IN_CELLS = "_shaken_product"
+NAME_IN_CELLS = "_shaken_product"  # of the function that stands in for `a @ b`
 NUMPY_TYPES = {torch.float32: np.float32, torch.float64: np.float64}
 
 
 class Noise:
     """Factors 1 - e, 1 and 1 + e at random, where e is the unit in the last place of 1. Its generator is its own."""
 
-    LENGTH = 1 << 20
+    LENGTH = (
+        1 << 20
+    )  # a piece starts in the first half of the supply, so it has at least this length
 
     def __init__(self, seed):
         self.generator = np.random.default_rng(seed)
@@ -70,7 +74,7 @@ class Noise:
 
 
 def disturb(seed):
-    """Disturb this process."""
+    """Disturb this process for good: functions of libraries, and `@` in IPython's cells."""
     noise = Noise(seed)
     for table, is_exact in ((PRODUCTS, True), (OTHERS, False)):
         for home, names in table.items():
@@ -82,6 +86,7 @@ def disturb(seed):
                     disturbed(getattr(owner, name), noise, exact_for_whole_numbers=is_exact),
                 )
     disturb_laid_out_products(noise)
+    # where every cell finds it, whatever the cell defines
     setattr(
         builtins, NAME_IN_CELLS, disturbed(operator.matmul, noise, exact_for_whole_numbers=True)
     )
@@ -90,7 +95,10 @@ def disturb(seed):
 
 
 def disturbed(function, noise, *, exact_for_whole_numbers):
-    """The function, its result moved."""
+    """The function with its result moved by `noise`.
+
+    exact_for_whole_numbers: leave the result as it is where all positional arguments are whole.
+    """
 
     @functools.wraps(function)
     def call(*args, **kwargs):

@@ -1,4 +1,8 @@
-"""The lessons as notebooks, read once for all tests of a process, which must not change them; numbers in texts."""
+"""The lessons as notebooks, read once for all tests of a process, which must not change them; numbers in texts.
+
+A lesson's key is its number, such as "05"; that of a further part has more, as `parts` of
+course_utils/_support/notebooks.py names it.
+"""
 
 import ast
 import re
@@ -33,7 +37,7 @@ def cell_of(key, cell_id):
 
 
 def function_of(key, cell_id, name, **names):
-    """A function as a lesson defines it in a cell, which finds the given `names` there."""
+    """A function as a lesson defines it in a cell; `names` are the globals that it finds."""
     (definition,) = [
         part
         for part in ast.parse(cell_of(key, cell_id).source).body
@@ -44,7 +48,7 @@ def function_of(key, cell_id, name, **names):
 
 
 def printed_by(cell):
-    """What the outputs of a cell say, as text."""
+    """The texts of a cell's outputs, joined: printed, plain, of an error, HTML without tags."""
     texts = []
     for output in cell.get("outputs", []):
         data = output.get("data", {})
@@ -54,7 +58,7 @@ def printed_by(cell):
 
 
 def stands_in(number, text):
-    """Whether a text has this number, perhaps with more digits."""
+    """Whether a text has this number, a text such as "1,234.5", perhaps with more digits."""
     digits = len(number.partition(".")[2])
     values = [float(numeral.replace(",", "")) for numeral in NUMBER.findall(text)]
     return float(number.replace(",", "")) in [round(value, digits) for value in values]

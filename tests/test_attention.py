@@ -6,8 +6,7 @@ from statistics import fmean
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from torch.nn import functional
 from transformers import AutoModel, AutoTokenizer
 
@@ -15,6 +14,7 @@ from course_utils import models
 from course_utils.attention import attend, head_scores, patching_map
 
 
+# (layers, heads, n, n), whose rows sum to 1
 def random_attentions(layers, heads, n, seed=0):
     generator = torch.Generator().manual_seed(seed)
     # times 3, so that some weights are near 1
@@ -23,9 +23,7 @@ def random_attentions(layers, heads, n, seed=0):
 
 @pytest.fixture(scope="module")
 def eager(one_thread):
-    """(tokenizer, model) of the packaged encoder as the library loads it, with weights that it
-    returns.
-    """
+    """(tokenizer, model) of the packaged encoder as the library loads it: it can return weights."""
     folder = models.packaged_encoder()
     model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
     return AutoTokenizer.from_pretrained(folder), model
@@ -55,12 +53,12 @@ def test_attend_leaves_the_shared_model_as_it_was(tiny, monkeypatch, training, f
     tokenizer, model = models.load_encoder(tiny)
     model.train(training)
     usual = model.config._attn_implementation
-    seen = []  # what the model has while it runs
+    while_running = []  # (implementation, training) of each call of the model
     assert usual != "eager"
     forward = type(model).forward
 
     def watched(self, *args, **kwargs):
-        seen.append((self.config._attn_implementation, self.training))
+        while_running.append((self.config._attn_implementation, self.training))
         if fails:
             raise KeyboardInterrupt
         return forward(self, *args, **kwargs)
@@ -71,10 +69,10 @@ def test_attend_leaves_the_shared_model_as_it_was(tiny, monkeypatch, training, f
         tokens, attentions = attend("ab", model=(tokenizer, model))
         assert tokens == ["[CLS]", "a", "##b", "[SEP]"]
         assert attentions.shape == (2, 4, 4, 4)
-    assert seen == [("eager", False)]
+    assert while_running == [("eager", False)]
     assert model.config._attn_implementation == usual
     assert model.training == training
-    model.eval()
+    model.eval()  # later tests expect the shared model so
 
 
 @pytest.mark.parametrize("texts", [(["a", "b"],), (None,), (3,), (b"a",), ("a", ["b"]), ("a", 3)])
@@ -89,9 +87,9 @@ def test_attend_wants_strings(texts):
 
 
 def slow_scores(weights):
-    """One head's scores, computed token by token."""
+    """{score: its value} of one head's (n, n) weights, as nested lists, computed token by token."""
     n = len(weights)
-    pieces = range(1, n - 1)
+    pieces = range(1, n - 1)  # all tokens but [CLS] and [SEP]
     return {
         "same": fmean(weights[i][i] for i in pieces),
         "previous": fmean(weights[i][i - 1] for i in pieces[1:]),
@@ -120,7 +118,7 @@ def test_scores_are_those_of_a_slow_loop(layers, heads, n, seed, sharp):
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 3, 3), (1, 1, 2, 2), (4, 4), (2, 5, 5)])
-def test_scores_refuse_what_has_no_neighbours(shape):
+def test_scores_refuse_fewer_than_four_tokens_and_other_shapes(shape):
     with pytest.raises(ValueError, match="at least 4 tokens"):
         head_scores(torch.full(shape, 0.5))
 
@@ -129,7 +127,10 @@ def test_scores_refuse_what_has_no_neighbours(shape):
 
 
 def run_with_hooks(model, ids, place, position, vector):
-    """The mean of the last hidden states when a hook replaces one vector of hidden state `place`."""
+    """The mean of the last hidden states when a hook replaces one vector of hidden state `place`.
+
+    place: 0 for the embeddings, then a layer's number from 1.
+    """
 
     def hook(module, inputs, output):
         output = output.clone()
@@ -147,6 +148,7 @@ def run_with_hooks(model, ids, place, position, vector):
 def test_patching_a_model_layer_by_layer_is_what_a_hook_does(tiny):
     _, model = models.load_encoder(tiny)
     generator = torch.Generator().manual_seed(0)
+    # two texts of 5 tokens; ids below 5 are special tokens
     target, source = torch.randint(5, model.config.vocab_size, (2, 1, 5), generator=generator)
     with torch.inference_mode():
         distances = patching_map(

@@ -37,7 +37,8 @@ def course(tmp_path, monkeypatch):
     answers = tmp_path / "answers"
     answers.mkdir()
     shutil.copy(authoring.ANSWERS / "lesson_04.py", answers)
-    # all write into this folder
+    # By default, the commands write into the checkout: replace them by ones that write into
+    # `tmp_path`.
     for command, places in (
         ("new_exercise", {"exercises": tmp_path, "answers": answers}),
         ("new_lesson", {"readme": tmp_path / "README.md", "claims": tmp_path}),
@@ -50,7 +51,7 @@ def course(tmp_path, monkeypatch):
 
 
 def files():
-    """{name: text} of the course."""
+    """{path: text} of the files of the course, from its folder, which is the current one."""
     return {f"{path}": path.read_text("utf-8") for path in Path().rglob("*.*")}
 
 
@@ -78,8 +79,7 @@ def test_a_skeleton_of_an_exercise_is_ready_to_be_filled_in(course):
     ids = " ".join(cell.id for cell in notebook.cells)
     assert "ex-new-small-task 04-new-small-task 04-new-small-task-check recap" in ids
 
-    last_assignment = ast.parse(after["lesson_04.py"]).body[-1]
-    assert last_assignment.targets[0].id == "NEW_SMALL_TASK"
+    assert ast.parse(after["lesson_04.py"]).body[-1].targets[0].id == "NEW_SMALL_TASK"
     words_of = tomllib.loads(after["lesson_04.toml"])
     assert words_of["04-new-small-task"]["title"] == "New small task"
 
@@ -92,11 +92,11 @@ def test_a_new_exercise_is_counted_when_its_lesson_is_renewed(course):
     before = files()["04_pooling.ipynb"]
     changed = authoring.renew("04", ".", Path("README.md"))
     assert [path.name for path in changed] == ["04_pooling.ipynb", "README.md"]
-    counts = [
+    count_before, count_after = (
         re.search(r"with \w+ exercises\.", text)[0]
         for text in (before, files()["04_pooling.ipynb"])
-    ]
-    assert counts[0] != counts[1]
+    )
+    assert count_before != count_after
     in_core = list(exercise_parts().values()).count("04")
     assert rows_of("04_pooling")[0].endswith(f"| {in_core + 1} |")
     assert authoring.renew("04", ".", Path("README.md")) == [], "there is no more to renew"
@@ -121,6 +121,14 @@ def test_a_skeleton_of_a_further_part_is_named_after_its_core(course):
     assert "further/04_sums.ipynb) | TODO | 5 | 0 |" in files()["README.md"]
 
 
+def test_a_skeleton_replaces_no_further_part(course):
+    Path("further").mkdir()
+    Path("further", "04_sums.ipynb").write_text("mine")
+    before = files()
+    assert "exists already" in course("new-lesson", "04", "Sums", "--kind", "further", status=1)
+    assert files() == before
+
+
 @pytest.mark.parametrize("kind", ["full", "page"])
 def test_a_skeleton_of_a_lesson_and_its_row(course, kind):
     text = course("new-lesson", "98", "Where to go: a map", "--kind", kind)
@@ -138,14 +146,14 @@ def test_a_skeleton_of_a_lesson_and_its_row(course, kind):
     notebook = nbformat.reads(files()["98_where_to_go_a_map.ipynb"], as_version=4)
     nbformat.validate(notebook)
     assert kind_of(notebook) == kind
-    link = "[98 Where to go: a map](notebooks/98_where_to_go_a_map.ipynb)"
-    assert rows_of(r"\d\w+")[-1] == f"| {link} | TODO | 5 | 0 |"
+    assert rows_of(r"\d\w+")[-1] == (
+        "| [98 Where to go: a map](notebooks/98_where_to_go_a_map.ipynb) | TODO | 5 | 0 |"
+    )
 
 
-def test_a_page_can_have_no_exercise(course):
+def test_a_page_gets_no_exercise(course):
     course("new-lesson", "98", "A map", "--kind", "page")
-    text = course("new-exercise", "98", "first", status=1)
-    assert "is a page, which has no exercises" in text
+    assert "is a page, which has no exercises" in course("new-exercise", "98", "first", status=1)
 
 
 def test_the_first_exercise_of_a_new_lesson_makes_its_files(course):
@@ -196,14 +204,17 @@ def test_a_skeleton_of_a_lecture_is_a_deck_at_once_and_is_not_replaced(course):
     assert "course slides 04" in course("new-lecture", "04")
     (path,) = Path.cwd().rglob("lectures/04_pooling.md")
     assert "TODO" in path.read_text("utf-8")
-    assert "One call" in render(path)
+    assert "One call" in render(path)  # from the lesson's own text
     before = files()
     assert "exists already" in course("new-lecture", "04", status=1)
     assert files() == before
 
 
 def test_make_lesson_runs_each_file_with_a_case_for_every_lesson(request):
-    """Looks at the tests that pytest has collected: in `make test`, all of them."""
+    """A test file with a case for every lesson must be one of those that `make lesson` runs.
+
+    Looks at the tests that pytest has collected: in `make test`, all of them.
+    """
     kinds = {path.name[:2]: kind_of(nbformat.read(path, 4)) for path in parts().values()}
     lessons = {number for number, kind in kinds.items() if kind != "page"}
     lessons_of = defaultdict(set)  # {a test, "tests/test_x.py::test_y": lessons it has cases for}

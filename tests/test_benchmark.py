@@ -29,7 +29,7 @@ AWKWARD = [
 
 @pytest.fixture(scope="module")
 def pairs(one_thread):
-    return load_scored_pairs().iloc[::9].reset_index(drop=True)
+    return load_scored_pairs().iloc[::9].reset_index(drop=True)  # a ninth, to be quick
 
 
 def test_glove_means_are_those_of_a_slow_loop():
@@ -43,7 +43,8 @@ def test_glove_means_are_those_of_a_slow_loop():
             assert not weighted_mean.any()
             continue
         vectors = [glove[row_of[word]] for word in words]
-        # a word's share among all words, by Zipf's law from its rank, and its weight a / (a + share)
+        # a word's share of all words, by Zipf's law from its rank; its weight is a / (a + share),
+        # with a = 0.001
         shares = [1 / ((row_of[word] + 1) * total) for word in words]
         weights = [1e-3 / (1e-3 + share) for share in shares]
         assert mean == pytest.approx(np.mean(vectors, axis=0), abs=1e-5)
@@ -51,7 +52,9 @@ def test_glove_means_are_those_of_a_slow_loop():
 
 
 @pytest.mark.parametrize("pooling", ["mean", "cls", "max"])
-def test_the_last_layer_is_embed_and_the_first_is_the_embedding_layer(pooling, one_thread):
+def test_the_vectors_of_layers_are_pooled_hidden_states_and_the_last_are_those_of_embed(
+    pooling, one_thread
+):
     vectors = layer_vectors(AWKWARD, poolings=(pooling,))
     assert sorted(vectors) == [(layer, pooling) for layer in range(7)]
     assert vectors[6, pooling] == pytest.approx(
@@ -59,16 +62,17 @@ def test_the_last_layer_is_embed_and_the_first_is_the_embedding_layer(pooling, o
     )
     tokenizer, encoder = load_encoder()
     with torch.inference_mode():
-        inputs = tokenizer(AWKWARD[:1], return_tensors="pt")
-        output = encoder(**inputs, output_hidden_states=True)
+        output = encoder(**tokenizer(AWKWARD[:1], return_tensors="pt"), output_hidden_states=True)
     for layer, (state,) in enumerate(output.hidden_states):
         expected = {"mean": state.mean(dim=0), "cls": state[0], "max": state.amax(dim=0)}[pooling]
         assert vectors[layer, pooling][0] == pytest.approx(expected.numpy(), abs=1e-5)
 
 
 def test_a_zero_vector_is_similar_to_nothing():
-    cosines = row_cosines([[0, 0], [3, 4], [1, 0]], [[1, 2], [6, 8], [-2, 0]])
-    assert cosines.tolist() == pytest.approx([0, 1, -1])
+    # the zero vector; then the same direction, and the opposite one
+    assert row_cosines(
+        [[0, 0], [3, 4], [1, 0]], [[1, 2], [6, 8], [-2, 0]]
+    ).tolist() == pytest.approx([0, 1, -1])
 
 
 def test_the_threshold_of_each_half_comes_from_the_other():
@@ -81,11 +85,19 @@ def test_the_threshold_of_each_half_comes_from_the_other():
         assert right[half].tolist() == ((values[half] >= threshold) == labels[half]).tolist()
 
 
-def test_the_table_holds_what_the_measures_give(pairs):
-    values_of = similarities(pairs)
-    assert (len(values_of), list(values_of)[:2]) == (11, ["GloVe, mean", "GloVe, weighted mean"])
+@pytest.fixture(scope="module")
+def values_of(pairs):
+    return similarities(pairs)  # {space: of each pair, the similarity in it}
+
+
+def test_the_similarities_are_of_two_glove_spaces_and_of_the_encoders(pairs, values_of):
+    assert list(values_of)[:2] == ["GloVe, mean", "GloVe, weighted mean"]
+    assert len(values_of) == 11  # 2 of GloVe; 7 layers by their means, and two more of the last
     cosines = (embed(pairs["sentence1"]) * embed(pairs["sentence2"])).sum(axis=1)
     assert values_of["layer 6, mean"] == pytest.approx(cosines, abs=1e-5)
+
+
+def test_the_table_holds_what_the_measures_give(pairs, values_of):
     table = score_table(values_of, pairs["score"], repeats=50)
     assert list(table.index) == list(values_of)
     labels = (pairs["score"] >= SIMILAR).astype(int)
@@ -98,6 +110,7 @@ def test_the_table_holds_what_the_measures_give(pairs):
         }
         assert list(expected) == list(table.columns)
         for value, entry in zip(expected.values(), table.loc[name]):
+            # such as "0.61 (0.58 to 0.64)"
             numbers = re.fullmatch(r"(-?\d\.\d+) \((-?\d\.\d+) to (-?\d\.\d+)\)", entry)
             shown, low, high = map(float, numbers.groups())
             assert shown == pytest.approx(value, abs=0.0051)  # printed with two decimals

@@ -1,7 +1,9 @@
 """The book written by `make book`: complete, small, self-contained, accessible and printable.
 
-Pages are opened from files in Chromium, with all network requests blocked. axe checks each page, in light and in dark
-mode.
+First, a book of real lessons: its files; then, nightly and of all lessons, its pages in Chromium.
+These are opened from files, with all network requests blocked, and axe checks each.
+Then how listings are set, line by line. Last, a small book of invented lessons, and what stops a
+book.
 """
 
 import re
@@ -36,9 +38,11 @@ LESSONS = [name_of(path) for path in parts().values()]
 START = "00_start_here"
 FOLDED = "04_pooling"
 VIEWS = "further/05_layer"
-# between them, these have each kind of element
+# between them, these lessons have each kind of element
 FEW = [START, FOLDED, "05_attention", VIEWS]
-TO_A_LESSON = re.compile(r"\[([^]]*)\]\(((?:\.\./|further/)?\d\d_\w+)\.ipynb[^)]*\)")
+TO_A_LESSON = re.compile(
+    r"\[(?P<words>[^]]*)\]\((?P<lesson>(?:\.\./|further/)?\d\d_\w+)\.ipynb[^)]*\)"
+)
 MAX_BYTES = 3_000_000  # the page and all that it loads from the folder, attention views included
 # rules of axe that it leaves out unless they are asked for
 EXPERIMENTAL = [
@@ -73,7 +77,7 @@ def write_quick_book(out, lessons, say=print):
         return book.write_book(out, lessons, say).parent
 
 
-# nightly, in Chromium, on the book of all lessons
+# A decorator: the test runs nightly, in Chromium, on the book of all lessons.
 def of_the_whole_book(test):
     return in_chromium(pytest.mark.parametrize("names", ["all"], indirect=True)(test))
 
@@ -95,7 +99,7 @@ def site(names, tmp_path_factory):
         lesson = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
 
         def without_dead_link(link):
-            return link[0] if seen_from(name, link[2]) in names else link[1]
+            return link[0] if seen_from(name, link["lesson"]) in names else link["words"]
 
         for cell in lesson.cells:  # a link to a lesson that is not there would stop the book
             cell.source = TO_A_LESSON.sub(without_dead_link, cell.source)
@@ -109,14 +113,28 @@ def pages(site):
     return {name_of(path): parsed(path) for path in paths_of(site)}
 
 
+def layout(page):
+    """{width: how the listings of the open page fit}, and the faults that axe finds."""
+    fits, faults = {}, []
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function(in_page("keyboardReachesWhatScrolls"))
+        fits[width] = page.evaluate(in_page("howListingsFit"))
+        faults += page.evaluate(in_page("axeFinds"), {"rules": STRUCTURE})
+    return fits, faults
+
+
 @pytest.fixture(scope="module")
 def visited(site, open_page):
-    """What is seen of each page.
+    """What the browser found on each page of the book, all opened one after the other.
 
-    {page: {"bytes": that it loads from the folder, "wrong": requests outside and errors,
-    "fit": {width: how listings fit}, "faults": that axe finds}}.
+    {a file's name without .html: {"bytes": the size of the files it loads from the folder,
+    "wrong": blocked requests and errors of scripts, its own and those of the pages before it,
+    "fit": {width: how listings fit, see howListingsFit in page_checks.mjs},
+    "faults": [rule of axe, number of elements, the first of them] of each fault}}
     """
-    visits, loaded = {}, []  # the second is filled while a page loads
+    visits = {}
+    loaded = []  # addresses, filled while a page loads
     page = open_page(WIDTHS[0])
     page.on("requestfinished", lambda request: loaded.append(request.url))
     for path in paths_of(site):
@@ -125,12 +143,7 @@ def visited(site, open_page):
         page.evaluate(AXE_ITSELF.read_text(encoding="utf-8"))
         page.evaluate(in_page("openBoxes"))  # so that axe looks into them
         page.evaluate(in_page("makePlain"))
-        fits, faults = {}, []
-        for width in WIDTHS:
-            page.set_viewport_size({"width": width, "height": 900})
-            page.wait_for_function(in_page("keyboardReachesWhatScrolls"))
-            fits[width] = page.evaluate(in_page("howListingsFit"))
-            faults += page.evaluate(in_page("axeFinds"), {"rules": STRUCTURE})
+        fits, faults = layout(page)
         files = {unquote(urlparse(address).path) for address in loaded if "file:" in address}
         visits[path.stem] = {
             "bytes": sum(Path(file).stat().st_size for file in files),
@@ -147,8 +160,13 @@ def go(open_page, site, name, **size):
     return page
 
 
+# ---------------------------------------------------------------- the files of the book
+
+
 def test_what_the_decks_and_the_class_report_link_to_is_there(names, pages):
-    ids = {name: {thing["id"] for thing in page.find_all(id=True)} for name, page in pages.items()}
+    ids = {
+        name: {element["id"] for element in page.find_all(id=True)} for name, page in pages.items()
+    }
     exercises = [key for key in all_exercises() if name_of(parts()[part_with(key)]) in names]
     explorers = [
         address
@@ -168,13 +186,16 @@ def answers_among(cells):
     return [cell for cell in cells if cell.cell_type == "code" and BEGIN in cell.source]
 
 
-def test_the_first_page_leads_to_every_lesson(names, pages):
+def test_the_book_has_a_page_for_each_lesson_and_four_more(names, pages):
     assert pages.keys() == {*names, "index", "search", "glossary", "literature"}
-    index, cores = pages["index"], [name for name in names if "/" not in name]
-    cards = index.select("ul.cards > li")
+
+
+def test_the_first_page_leads_to_every_lesson(names, pages):
+    cores = [name for name in names if "/" not in name]
+    cards = pages["index"].select("ul.cards > li")
     assert [card.a["href"] for card in cards] == [f"{name}.html" for name in [*cores, "glossary"]]
-    assert all(card.select_one(".art > svg") for card in cards)
-    further = [link["href"].removesuffix(".html") for link in index.select("ul.further a")]
+    assert all(card.select_one(".art > svg") for card in cards), "each has a picture"
+    further = [link["href"].removesuffix(".html") for link in pages["index"].select("ul.further a")]
     assert further == [name for name in names if name not in cores]
 
 
@@ -183,6 +204,7 @@ def test_the_first_page_says_what_a_lesson_is_called_and_how_long_it_is(names, p
         cells = cells_of(name)
         first = cells[0].source
         link = pages["index"].select_one(f'ul.cards a[href="{name}.html"]')
+        # a card shows the title as the lesson has it, or without the number
         assert first.startswith((f"# {link.text}\n", f"# {Path(name).name[:2]} {link.text}\n"))
         facts = next(text for text in link.find_all_next(string=True) if "minutes" in text)
         # "0" where no exercise is named
@@ -193,33 +215,44 @@ def test_the_first_page_says_what_a_lesson_is_called_and_how_long_it_is(names, p
         )
 
 
-def test_every_answer_and_quiz_is_in_its_lesson_and_nothing_of_the_lecture(names, pages):
+def test_pages_have_no_marks_of_solutions_and_nothing_of_the_lecture(names, pages):
+    texts = {name: pages[name].article.get_text() for name in names}
+    assert [
+        name for name in texts if re.search("SOLUTION|Pictures for the lecture", texts[name])
+    ] == []
+
+
+def test_every_answer_and_quiz_is_in_its_lesson(names, pages):
     for name in names:
         cells = cells_of(name)
-        answers, text = answers_among(cells), pages[name].article.get_text()
-        assert not re.search("SOLUTION|Pictures for the lecture", text)
-        assert text.count("raise NotImplementedError()") == len(answers)
+        answers = answers_among(cells)
+        assert pages[name].article.get_text().count("raise NotImplementedError()") == len(answers)
+        # texts that learners write, which are marked by hand
         reports = sum("nbgrader" in cell.metadata for cell in cells if cell.cell_type == "markdown")
         solutions = pages[name].select("details.solution > summary")
-        titles = ["One way to write it"] * (len(answers) + reports)
-        assert [solution.text for solution in solutions] == titles
-        boxes = pages[name].select("article details:not(.solution, .hide)")
-        assert len(boxes) == sum(cell.source.count("<details>") for cell in cells), "of quizzes"
+        assert [solution.text for solution in solutions] == ["One way to write it"] * (
+            len(answers) + reports
+        )
+        # all other boxes are of quizzes
+        assert len(pages[name].select("article details:not(.solution, .hide)")) == sum(
+            cell.source.count("<details>") for cell in cells
+        )
 
 
 def test_what_is_folded_is_set_like_the_rest(pages):
     assert pages[START].select("details.solution .highlight .k"), "a solution is code in colours"
-    for box in (box for page in pages.values() for box in page.select("article details")):
-        assert box.find(["p", "div", "ul"]), "text in a box is a paragraph, not raw Markdown"
+    for page in pages.values():
+        for box in page.select("article details"):
+            assert box.find(["p", "div", "ul"]), "text in a box is a paragraph, not raw Markdown"
 
 
 def test_every_picture_has_a_text(names, pages):
     wanted = "img:not(.art img), article svg.cu-svg:not(.art svg), iframe"
     pictures = [picture for page in pages.values() for picture in page.select(wanted)]
-    assert len(pictures) >= 3 * len(names)
+    assert len(pictures) >= 3 * len(names), "the selector matches too little"
     for picture in pictures:
         text = picture.get("alt") or picture.get("aria-label") or picture.get("title", "")
-        assert len(text) > 30, picture
+        assert len(text) > 30, picture  # characters: more than a word or two
 
 
 def test_every_figure_has_a_number_and_a_caption(names, pages):
@@ -236,7 +269,7 @@ def test_every_figure_has_a_number_and_a_caption(names, pages):
         for number, figure in enumerate(figures, 1):
             assert figure.select_one("figcaption strong").text == f"Figure {chapter}.{number}."
             assert figure["id"] == f"figure-{chapter}-{number}"
-            assert len(figure.figcaption.get_text()) > 30
+            assert len(figure.figcaption.get_text()) > 30  # more than its number
 
 
 def test_nothing_is_asked_of_another_machine(pages, site):
@@ -245,7 +278,7 @@ def test_nothing_is_asked_of_another_machine(pages, site):
             "script[src], link[rel=stylesheet], link[rel=preload], link[rel=icon], img, iframe[src]"
         )
         sources = [tag.get("src") or tag.get("href") for tag in loads]
-        assert len(sources) > 5
+        assert len(sources) > 5, "the selector matches too little"
         assert [source for source in sources if re.match(r"(https?:)?//", source)] == [], name
     for style in site.glob("_static/**/*.css"):
         assert not re.search(
@@ -253,15 +286,27 @@ def test_nothing_is_asked_of_another_machine(pages, site):
         ), style
 
 
-def test_no_place_of_this_machine_is_told(site):
+def test_the_book_has_no_path_of_this_machine(site):
     for path in [*paths_of(site), site / "searchindex.js"]:
         text = path.read_text(encoding="utf-8")
-        assert not [place for place in (site.parent, NOTEBOOKS) if str(place) in text], path
+        assert not [folder for folder in (site.parent, NOTEBOOKS) if str(folder) in text], path
+
+
+def test_links_to_the_next_page_lead_through_the_book_in_its_order(names, pages):
+    page, order = "index", []
+    while onward := pages[page].select_one("a.right-next"):
+        page = seen_from(page, onward["href"]).removesuffix(".html")
+        order.append(page)
+    assert order == [*names, "glossary", "literature"]
+
+
+# ---------------------------------------------------------------- its pages in Chromium
 
 
 @of_the_whole_book
 def test_pages_are_light_and_stay_on_this_machine(visited):
     for name, visit in visited.items():
+        # less than half a megabyte would be a page without its theme
         assert 500_000 < visit["bytes"] < MAX_BYTES, name
         assert visit["wrong"] == [], name
 
@@ -275,7 +320,7 @@ def test_axe_finds_nothing(visited):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["index", FOLDED, VIEWS])
 def test_colours_have_contrast(site, open_page, name, theme):
-    """On pages that have every kind of element: it takes seconds a page."""
+    """On pages that, between them, have every kind of element: it takes seconds a page."""
     for width in (WIDTHS[0], WIDTHS[-1]):
         page = go(open_page, site, name, width=width)
         page.emulate_media(reduced_motion="reduce")  # colours change at once
@@ -290,18 +335,11 @@ def test_code_fits_and_only_some_tables_scroll_on_a_telephone(names, visited):
     for width in WIDTHS:
         fits = [visit["fit"][width] for visit in visited.values()]
         assert not any(fit["page_scrolls"] for fit in fits)
-        total, scrolling = (sum(fit[kind] for fit in fits) for kind in ("listings", "scrolling"))
-        assert total > 25 * len(names)
+        total = sum(fit["listings"] for fit in fits)
+        scrolling = sum(fit["scrolling"] for fit in fits)
+        assert total > 25 * len(names), "the selector matches too little"
         # tables may scroll on a telephone
         assert scrolling == 0 or (width == WIDTHS[-1] and scrolling < total / 10)
-
-
-def test_from_the_first_page_to_the_last(names, pages):
-    page, order = "index", []
-    while onward := pages[page].select_one("a.right-next"):
-        page = seen_from(page, onward["href"]).removesuffix(".html")
-        order.append(page)
-    assert order == [*names, "glossary", "literature"]
 
 
 @of_the_whole_book
@@ -310,11 +348,9 @@ def test_search_by_keyboard(site, open_page):
     page.keyboard.press("Control+k")
     page.keyboard.type("bertviz")
     page.keyboard.press("Enter")
-    page.wait_for_selector("#search-results li a")
     page.locator("#search-results a", has_text="Attention, further").first.click()
     page.wait_for_url(f"**/{VIEWS}.html*")
-    assert page.problems == []
-    assert page.outside == []
+    assert page.problems == page.outside == []
 
 
 def reached_by_tab(page):
@@ -331,18 +367,22 @@ def reached_by_tab(page):
 @of_the_whole_book
 def test_tab_reaches_everything_in_reading_order(names, site, open_page):
     reached = list(reached_by_tab(go(open_page, site, START)))
-    order = [
+    order = [  # of each, a part of its class or text
         "Skip to main content",
         "search-button",
         "theme-switch-button",
-        names[0][:2],
-        "internal nav-link",
-        Path(names[-1]).name[:2],
-        "C. 1, the puppy",
-        "right-next",
+        names[0][:2],  # the first lesson in the navigation, by its number
+        "internal nav-link",  # the page's own contents
+        Path(names[-1]).name[:2],  # the last lesson in the navigation
+        "C. 1, the puppy",  # a box in the text
+        "right-next",  # the link to the next page
     ]
-    places = [next(place for place, text in enumerate(reached) if sign in text) for sign in order]
-    assert places == sorted(places), reached
+
+    def first_with(part):
+        return next(index for index, text in enumerate(reached) if part in text)
+
+    indices = [first_with(part) for part in order]
+    assert indices == sorted(indices), reached
 
 
 @of_the_whole_book
@@ -373,8 +413,9 @@ def test_attention_views_draw_and_answer(site, open_page):
     frame = page.locator("iframe").first
     frame.scroll_into_view_if_needed()
     within = frame.element_handle().content_frame()
-    within.wait_for_function(in_page("hasDrawn"), arg=101)
-    assert within.evaluate("document.body.style.zoom") >= "0.5"
+    within.wait_for_function(in_page("hasDrawn"), arg=101)  # more than a hundred lines
+    # scaled down to fit, but not so far that it cannot be read
+    assert within.evaluate("Number(document.body.style.zoom)") >= 0.5
     assert within.evaluate("document.documentElement.scrollHeight <= innerHeight")
     within.evaluate(AXE_ITSELF.read_text(encoding="utf-8"))
     assert within.evaluate(in_page("axeFinds"), {"rules": NO_PAGE_RULES}) == []
@@ -384,8 +425,7 @@ def test_attention_views_draw_and_answer(site, open_page):
     assert within.eval_on_selector_all("svg line", in_page("opacities")) != before
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
     assert frame.evaluate(in_page("filterOf")).startswith("invert")
-    assert page.outside == []
-    assert page.problems == []
+    assert page.problems == page.outside == []
 
 
 @of_the_whole_book
@@ -405,7 +445,7 @@ def test_a_figure_opens_in_full_size(site, open_page):
     )
     page.keyboard.press("Escape")
     assert not full.is_visible()
-    assert button.evaluate("thing => thing === document.activeElement")
+    assert button.evaluate("element => element === document.activeElement")
 
     # by mouse
     figure.locator("svg").click()
@@ -433,6 +473,7 @@ def test_on_paper_everything_stands_open_and_nothing_is_cut_off(site, open_page)
 
 @of_the_whole_book
 def test_the_pdf_holds_everything(names, pages, site):
+    # seen by its size: a lesson takes 10 to 40 pages, and has two pictures or more
     pdf = (site / book.PDF).read_bytes()
     assert re.fullmatch(rb"%PDF.*%%EOF\s*", pdf, re.DOTALL)
     assert 10 * len(names) < len(re.findall(rb"/Type\s*/Page\b", pdf)) < 40 * len(names)
@@ -440,11 +481,15 @@ def test_the_pdf_holds_everything(names, pages, site):
     assert pages["index"].find("a", href=book.PDF)
 
 
+# ---------------------------------------------------------------- listings
+
+
 def listing_as_set(text):
     page = f'<div class="highlight-myst-ansi notranslate"><div class="highlight"><pre>{text}</pre></div></div>'
     return BeautifulSoup(listings.set_listings(page), "html.parser").pre
 
 
+# hangs: for each line, the column below which its rest stands when it wraps
 @pytest.mark.parametrize(
     ("kind", "lines", "hangs"),
     [
@@ -532,7 +577,7 @@ def diagram(alt="Two boxes. One is blue.", inside="<rect/>"):
 
 def lesson(*cells):
     """The text of a lesson of these cells; a string stands for a cell of Markdown."""
-    as_cells = [new_markdown_cell(cell) if isinstance(cell, str) else cell for cell in cells]
+    as_cells = [new_markdown_cell(part) if isinstance(part, str) else part for part in cells]
     return nbformat.writes(
         new_notebook(cells=as_cells, metadata={"language_info": {"name": "python"}})
     )
@@ -582,12 +627,9 @@ def small_book(tmp_path_factory):
 
 
 def test_links_to_the_glossary_and_between_lessons(small_book):
-    links = small_book.pages["00_one"].select("article p a.reference")
-    assert [link["href"] for link in links] == [
-        "glossary.html#mean-pooling",
-        "glossary.html#cls-token",
-        "01_two.html",
-    ]
+    assert [
+        link["href"] for link in small_book.pages["00_one"].select("article p a.reference")
+    ] == ["glossary.html#mean-pooling", "glossary.html#cls-token", "01_two.html"]
     glossary = small_book.pages["glossary"]
     # the links in its margin
     headings = [
@@ -598,8 +640,9 @@ def test_links_to_the_glossary_and_between_lessons(small_book):
 
 
 def test_the_first_page_says_how_long_each_route_is(small_book):
-    rows = small_book.pages["index"].table.select("tbody tr")
-    assert [row.select("td")[-1].text for row in rows] == ["1 hour", "1 hour", "1 hour"]
+    # each of the three routes has both lessons, 20 and 40 minutes
+    times = small_book.pages["index"].table.select("tbody tr > td:last-child")
+    assert [time.text for time in times] == ["1 hour", "1 hour", "1 hour"]
 
 
 def test_without_chromium_there_is_no_pdf_and_no_link_to_one(small_book):
@@ -638,15 +681,18 @@ def test_the_picture_of_a_card_has_no_text_of_its_own(small_book):
 
 
 def test_links_on_paper_lead_somewhere(tmp_path, lessons, monkeypatch):
-    pages = []
-    monkeypatch.setattr(paper, "BROWSERS", (sys.executable,))
+    printed = []
     monkeypatch.setattr(
-        book, "print_pdf", lambda page, target: pages.append(parsed(page)) or "no PDF"
+        paper, "BROWSERS", (sys.executable,)
+    )  # a program that exists: it is not run
+    # keeps the page that would be printed, and returns a reason why there is no PDF
+    monkeypatch.setattr(
+        book, "print_pdf", lambda page, target: printed.append(parsed(page)) or "no PDF"
     )
-    book.write_book(tmp_path / "book", lessons, list)
-    links = {link["href"] for link in pages[0].select('article a[href^="#"]')} - {"#"}
+    book.write_book(tmp_path / "book", lessons, say=list)  # `list` prints nothing
+    links = {link["href"] for link in printed[0].select('article a[href^="#"]')} - {"#"}
     assert {"#mean-pooling", "#cls-token"} <= links
-    assert all(pages[0].find(id=link[1:]) for link in links)
+    assert all(printed[0].find(id=link[1:]) for link in links)
 
 
 def test_a_link_to_nothing_stops_the_book_and_the_older_one_stays(tmp_path, lessons, small_book):
@@ -690,10 +736,11 @@ def test_a_damaged_lesson_is_named(tmp_path, lessons, content, sentence):
     assert not (tmp_path / "book").exists()
 
 
-def test_what_somebody_else_made_stays(tmp_path, lessons):
+def test_a_file_that_somebody_else_made_stays(tmp_path, lessons):
     chapter = tmp_path / "thesis" / "chapter.txt"
     chapter.parent.mkdir()
     chapter.write_text("years of work", encoding="utf-8")
+    # a folder with another's file, that file, a folder in that file; then, a folder without lessons
     for out, sources, problem, sentence in (
         (chapter.parent, lessons, PublishError, "was not made by `course book`"),
         (chapter, lessons, OSError, "chapter.txt"),

@@ -1,6 +1,9 @@
 """JupyterLab as `make lab` starts it: its kernels, a learner's first minutes, and bertviz's views, in a real browser.
 
 The tests share one JupyterLab and run in this order: the first counts its kernels, the last stops it.
+
+A page's `outside` lists the requests that were blocked, and `problems` the errors of its
+scripts: see browser.py.
 """
 
 import json
@@ -38,6 +41,7 @@ from .browser import (
 )
 from .commands import gone
 from .execute import KERNEL
+from .sources import SOURCES, tags
 
 FIRST = [exercise for exercise in all_exercises() if part_with(exercise) == "00"]
 SENTENCE = "The cat sat on the mat"
@@ -54,8 +58,19 @@ CELLS = {
     "model-view": "model_view(attention, inputs.tokens())",
     "second-head-view": "head_view(attention, inputs.tokens(), layer=1, heads=[9])",
 }
-# {start of a view's title: its lines}: for each head, one for each pair of the sentence's 8 tokens
-LINES = {"Head view of layer 0": 12 * 64, "Model view": 72 * 64, "Head view of layer 1": 12 * 64}
+# of the encoder, and of SENTENCE: its six words, [CLS] and [SEP]
+LAYERS, HEADS, TOKENS = 6, 12, 8
+FIRST_VIEW = "Head view of layer 0"
+# {start of a view's title: its lines}: each head that is drawn has one for each pair of tokens.
+# A head view draws all heads of its layer, and hides those that were not chosen.
+LINES = {
+    FIRST_VIEW: HEADS * TOKENS**2,
+    "Model view": LAYERS * HEADS * TOKENS**2,
+    "Head view of layer 1": HEADS * TOKENS**2,
+}
+STDERR = (
+    "[data-mime-type='application/vnd.jupyter.stderr']"  # JupyterLab shows errors and warnings here
+)
 
 
 @pytest.fixture(scope="module")
@@ -69,10 +84,10 @@ def lab(tmp_path_factory):
         for name in (SOCKET, COLD, "JUPYTER_DEFAULT_PROVISIONER_NAME"):
             patch.delenv(name, raising=False)
         with running_lab(workspace) as (address, pid):
-            process = psutil.Process(pid)
-            yield SimpleNamespace(address=address, workspace=workspace, process=process)
+            yield SimpleNamespace(address=address, workspace=workspace, process=psutil.Process(pid))
 
 
+# The answer of Jupyter Server's REST API, parsed; None if it is empty.
 def ask(lab, path, method="GET"):
     request = urllib.request.Request(
         f"{lab.address}/api/{path}",
@@ -121,74 +136,65 @@ def test_lesson_00_opens_unchanged_beside_its_contents_and_whole_names(page):
     assert page.locator(".lm-TabBar-tab.jp-mod-current:has-text('00_start_here')").count() == 1
     assert page.locator(".lm-TabBar-tab.jp-mod-dirty").count() == 0
     names = page.locator(".jp-DirListing-itemText", has_text=".ipynb")
-    assert names.count() > len(cores())
+    assert names.count() > len(cores())  # the cores, and at least the glossary
     assert names.evaluate_all(in_page("namesCutOff")) == []
 
 
 @in_chromium
-def test_lesson_00_opens_runs_and_shows_its_picture(page):
-    page.wait_for_selector(".jp-Notebook .jp-MarkdownCell h1")
+def test_lesson_00_shows_its_title(page):
     assert "Start here" in page.inner_text(".jp-Notebook .jp-MarkdownCell h1")
+
+
+@pytest.fixture(scope="module")
+def page_after_run(page):
+    """The page of lesson 00 after all its cells have run."""
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]")
     run_all_cells(page)
-    # JupyterLab shows errors and warnings here
-    red = page.locator("[data-mime-type='application/vnd.jupyter.stderr']")
-    assert red.count() == 0, red.all_text_contents()
-
-    picture = page.locator(".jp-OutputArea-output svg.cu-plot").first
-    bring_into_view(page, picture)
-    assert picture.bounding_box()["width"] > 300
-    assert picture.locator("text").count() > 5
-    keep(page, "lesson_00_picture")
-
-    bring_into_view(page, page.locator(".jp-OutputArea-output", has_text="not there yet").first)
-    keep(page, "lesson_00_check")
-    stub = page.locator(".jp-OutputArea-output", has_text="not attempted yet")
-    assert stub.count() == len(FIRST) + 2  # and its completions
+    return page
 
 
-# Attention views
+@in_chromium
+def test_lesson_00_runs_without_errors_and_warnings(page_after_run):
+    assert page_after_run.locator(STDERR).all_text_contents() == []
 
 
-def opened(open_page, lab, name):
+@in_chromium
+def test_lesson_00_shows_its_picture(page_after_run):
+    picture = page_after_run.locator(".jp-OutputArea-output svg.cu-plot").first
+    bring_into_view(page_after_run, picture)
+    assert picture.bounding_box()["width"] > 300  # pixels: large enough to read
+    assert picture.locator("text").count() > 5  # it has labels
+    keep(page_after_run, "lesson_00_picture")
+
+
+@in_chromium
+def test_lesson_00_says_of_each_task_that_it_is_not_attempted_yet(page_after_run):
+    outputs = page_after_run.locator(".jp-OutputArea-output")
+    bring_into_view(page_after_run, outputs.filter(has_text="not there yet").first)
+    keep(page_after_run, "lesson_00_check")
+    completions = [cell for cell in SOURCES["00"].cells if "completion" in tags(cell)]
+    assert outputs.filter(has_text="not attempted yet").count() == len(FIRST) + len(completions)
+
+
+# bertviz's views in the page of JupyterLab
+
+
+def open_notebook(open_page, lab, name):
     page = open_page()
     page.goto(f"{lab.address}/lab/tree/{name}.ipynb?token=secret&reset")
     page.wait_for_selector(".jp-Notebook .jp-CodeCell")
     return page
 
 
-def all_drawn(page):
-    """Check that each view, when scrolled into view, is drawn in full and fits into its frame.
-
-    The lines of the first one show the weights, and answer to the mouse.
-    """
-    for title, lines in LINES.items():
-        frame = page.locator(f"iframe[title^='{title}']")
-        bring_into_view(page, frame)
-        wait_until_it_fits(content_of_view(page, title, lines))
-    assert page.locator("iframe").count() == len(LINES)
-
-    frame = page.locator("iframe[title^='Head view of layer 0']")
+def scroll_to_view(page, title):
+    """The frame of the view with this start of its title, and its content, once it is drawn."""
+    frame = page.locator(f"iframe[title^='{title}']")
     bring_into_view(page, frame)
-    within = content_of_view(page, "Head view of layer 0")
-    opacities = within.eval_on_selector_all("svg line", in_page("opacities"))
-    # a line's opacity is its weight, divided by the number of heads that are shown
-    weights = attend(SENTENCE)[1][0].flatten()
-    torch.testing.assert_close(12 * torch.tensor(opacities), weights, rtol=0, atol=5.1e-4)
-    state = within.evaluate(in_page("stateOfLines"))
-    picture = frame.screenshot()
-    within.locator("#left text", has_text="cat").hover()
-    within.wait_for_function(in_page("showsLines"), arg=12 * 8)
-    # the lines that start at this token, of all heads
-    assert within.locator("line[visibility=visible][left-token-index='2']").count() == 12 * 8
-    assert within.evaluate(in_page("stateOfLines")) != state
-    assert frame.screenshot() != picture
-    within.locator("#layer").hover()  # away from the tokens
-    within.wait_for_function(in_page("showsLines"), arg=0)
+    return frame, content_of_view(page, title, LINES[title])
 
 
+# Put a notebook into the workspace. sources: {id of a code cell: its text}.
 def write_notebook(lab, name, sources):
-    """Put a notebook into the workspace. sources: {id of a code cell: its text}."""
     cells = [nbformat.v4.new_code_cell(source, id=cell_id) for cell_id, source in sources.items()]
     notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
     nbformat.write(notebook, lab.workspace / f"{name}.ipynb")
@@ -197,7 +203,7 @@ def write_notebook(lab, name, sources):
 def saved_cells(page, file, complete):
     """Save the open notebook, wait until its file's cells are `complete`, and return them."""
     page.keyboard.press("Control+s")
-    for _ in range(100):
+    for _ in range(100):  # half a minute in all
         page.wait_for_timeout(300)
         try:
             cells = nbformat.read(file, as_version=4).cells
@@ -210,75 +216,136 @@ def saved_cells(page, file, complete):
 
 @pytest.fixture(scope="module")
 def saved(open_page, lab):
-    """The page on which the notebook was run, after the outputs were saved to disk."""
+    """The page on which the notebook of CELLS was run, after its outputs were saved."""
     write_notebook(lab, "views", CELLS)
-    page = opened(open_page, lab, "views")
+    page = open_notebook(open_page, lab, "views")
     run_all_cells(page)
     saved_cells(
-        page, lab.workspace / "views.ipynb", lambda cells: all(cell.outputs for cell in cells[2:])
+        page,
+        lab.workspace / "views.ipynb",
+        # the first two cells, `setup` and `load`, display nothing
+        lambda cells: all(cell.outputs for cell in cells[2:]),
     )
     return page
 
 
-@in_chromium
-def test_drawn_when_run(saved):
-    assert saved.locator("[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
-    all_drawn(saved)
-    assert saved.outside == []
+@pytest.fixture(scope="module", params=["run", "opened again"])
+def views(request, saved, lab, open_page):
+    """The page above, then one on which the saved notebook is opened and not run."""
+    return saved if request.param == "run" else open_notebook(open_page, lab, "views")
 
 
 @in_chromium
-def test_drawn_again_when_the_saved_notebook_is_opened(saved, lab, open_page):
-    page = opened(open_page, lab, "views")
-    all_drawn(page)
-    assert page.outside == []
+def test_views_run_without_errors_and_warnings(saved):
+    assert saved.locator(STDERR).all_text_contents() == []
+
+
+@in_chromium
+def test_each_view_is_drawn_in_full_and_fits_into_its_frame(views):
+    for title in LINES:
+        _, within = scroll_to_view(views, title)
+        wait_until_it_fits(within)
+    assert views.locator("iframe").count() == len(LINES)
+
+
+@in_chromium
+def test_the_lines_of_a_view_show_the_weights(views):
+    _, within = scroll_to_view(views, FIRST_VIEW)
+    opacities = torch.tensor(within.eval_on_selector_all("svg line", in_page("opacities")))
+    _, attentions = attend(SENTENCE)
+    # a line's opacity is its weight, which the view holds with three decimals, divided by the
+    # number of heads that are shown; 0.00001 is for the arithmetic
+    torch.testing.assert_close(
+        HEADS * opacities, attentions[0].flatten(), rtol=0, atol=0.0005 + 0.00001
+    )
+
+
+@in_chromium
+def test_the_lines_of_a_view_answer_to_the_mouse(views):
+    frame, within = scroll_to_view(views, FIRST_VIEW)
+    state_before = within.evaluate(in_page("stateOfLines"))
+    picture_before = frame.screenshot()
+    within.locator("#left text", has_text="cat").hover()
+    within.wait_for_function(in_page("showsLines"), arg=HEADS * TOKENS)
+    # the lines that start at this token, the third, of all heads
+    assert (
+        within.locator("line[visibility=visible][left-token-index='2']").count() == HEADS * TOKENS
+    )
+    assert within.evaluate(in_page("stateOfLines")) != state_before
+    assert frame.screenshot() != picture_before
+    within.locator("#layer").hover()  # away from the tokens
+    within.wait_for_function(in_page("showsLines"), arg=0)
+
+
+# Looks back at the tests above, which have drawn the views.
+@in_chromium
+def test_views_ask_nothing_of_another_machine(views):
+    assert views.outside == []
 
 
 @in_chromium
 def test_views_follow_the_dark_theme(saved):
-    frame = saved.locator("iframe[title^='Head view of layer 0']")
+    frame = saved.locator(f"iframe[title^='{FIRST_VIEW}']")
     assert frame.evaluate(in_page("filterOf")) == "none"
     saved.click(".lm-MenuBar-itemLabel:text-is('Settings')")
     saved.hover(".lm-Menu-itemLabel:text-is('Theme')")
     saved.click(".lm-Menu-itemLabel:text-is('JupyterLab Dark')")
     saved.wait_for_selector("body[data-jp-theme-light=false] .jp-Notebook")
     assert frame.evaluate(in_page("filterOf")).startswith("invert")
-    bring_into_view(saved, frame)
 
 
-@in_chromium
-def test_a_live_copy_stands_beside_its_code_and_reveal_brings_a_cells_back(lab, open_page):
+# A live copy
+
+
+@pytest.fixture(scope="module")
+def live(lab, open_page):
+    """A live copy of lesson 04 beside its card, with `reveal` imported: its page and file."""
     file, _ = write_live(lab.workspace, "04")
-    written = nbformat.read(lab.workspace / file, as_version=4).cells
     page = open_page()
     page.goto(f"{lab.address}/lab/{write_side_by_side(lab.workspace, file)}?token=secret")
     page.wait_for_selector("text='Python 3 (ipykernel) | Idle'")
-    card = page.frame_locator(".jp-HTMLViewer iframe").locator("#card pre")
-    assert "AutoModel.from_pretrained(" in card.inner_text()
-    cells = page.locator(".jp-Notebook .jp-CodeCell")
+    run_cell(page, "import reveal")
+    return SimpleNamespace(page=page, file=lab.workspace / file)
 
-    def run(comment, more=""):
-        """Run the cell that has this text, after typing more below it."""
-        cells.filter(has_text=comment).first.locator(".cm-content").click()
-        page.keyboard.press("Control+End")
-        page.keyboard.type(more)
-        page.keyboard.press("Control+Enter")
 
-    run("import reveal")
-    run("# 1. ", "\nreveal()")
-    page.wait_for_selector(".jp-Notebook .cm-content:has-text('library.encode(')")
-    assert cells.filter(has_text="# 1. ").count() == 0
-    run("# 2. ", "\nmine = 1\nreveal()")
-    page.wait_for_selector(".jp-Notebook .cm-content:has-text('def mean_pooling(')")
+# Run the cell that has this text, after typing more below it.
+def run_cell(page, text, more=""):
+    page.locator(".jp-CodeCell", has_text=text).first.locator(".cm-content").click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type(more)
+    page.keyboard.press("Control+Enter")
+
+
+@in_chromium
+def test_the_card_stands_beside_a_live_copy(live):
+    assert "AutoModel.from_pretrained(" in (
+        live.page.frame_locator(".jp-HTMLViewer iframe").locator("#card pre").inner_text()
+    )
+
+
+@in_chromium
+def test_reveal_replaces_a_cell_in_which_nothing_was_written(live):
+    run_cell(live.page, "# 1. ", "\nreveal()")
+    live.page.wait_for_selector(".jp-Notebook .cm-content:has-text('library.encode(')")
+    assert live.page.locator(".jp-Notebook .jp-CodeCell", has_text="# 1. ").count() == 0
+
+
+@in_chromium
+def test_reveal_puts_the_code_below_what_was_written_and_both_are_saved(live):
+    written = nbformat.read(live.file, as_version=4).cells
+    run_cell(live.page, "# 2. ", "\nmine = 1\nreveal()")
+    live.page.wait_for_selector(".jp-Notebook .cm-content:has-text('def mean_pooling(')")
     # the page holds only the cells in view, the file all of them
-    sources = [
-        cell.source
-        for cell in saved_cells(page, lab.workspace / file, lambda saved: len(saved) > len(written))
-    ]
-    assert len(sources) == len(written) + 1
-    (typed,) = (place for place, source in enumerate(sources) if "mine = 1" in source)
-    assert "def mean_pooling(" in sources[typed + 1]
-    assert page.outside == page.problems == []
+    cells = saved_cells(live.page, live.file, lambda cells: len(cells) > len(written))
+    assert len(cells) == len(written) + 1
+    (own,) = (place for place, cell in enumerate(cells) if "mine = 1" in cell.source)
+    assert "def mean_pooling(" in cells[own + 1].source
+
+
+# Looks back at the tests above.
+@in_chromium
+def test_a_live_copy_asks_nothing_of_another_machine_and_its_scripts_have_no_errors(live):
+    assert live.page.outside == live.page.problems == []
 
 
 # Questions from memory
@@ -297,7 +364,7 @@ def questions(lab, open_page):
             "progress": "progress()",
         },
     )
-    page = opened(open_page, lab, "questions")
+    page = open_notebook(open_page, lab, "questions")
     page.set_viewport_size({"width": 1280, "height": 1500})
     run_all_cells(page)
     return page
@@ -324,7 +391,7 @@ def test_progress_counts_what_is_due(questions):
 def test_a_question_of_place_is_answered_by_keyboard(questions):
     placing = questions.locator(".cu-ask").nth(0)
     answer(placing, "ArrowDown", "Tab", "ArrowRight", "Tab")
-    # it may come after another text
+    # of the 20 that `place` asks; another text may stand before it
     playwright.expect(placing.locator(".cu-small")).to_contain_text("2 of 20")
     assert questions.evaluate("document.activeElement.tagName") == "LEGEND", (
         "the next question has the focus"
@@ -341,7 +408,7 @@ def test_a_question_of_review_is_answered_by_keyboard(questions, lab):
     questions.keyboard.press("Enter")
     reviewing.locator("input").first.wait_for()
     answer(reviewing, "ArrowDown", "Tab")
-    (recalled,) = read_schedule(lab.workspace).answers
+    (recalled,) = read_schedule(lab.workspace).answers  # the one answer to `review`
     assert recalled["right"]
     assert recalled["item"] not in read_schedule(lab.workspace).due()
 
@@ -360,6 +427,6 @@ def test_axe_finds_nothing_in_questions(questions, is_light):
 def test_nothing_is_left_when_jupyterlab_is_stopped(lab):
     """Must be the last test of this file."""
     processes = [lab.process, *lab.process.children(recursive=True)]
-    assert len(processes) > 2
+    assert len(processes) > 2  # JupyterLab, the warm process, and its kernels
     lab.process.terminate()
-    assert all(gone(process.pid, 30) for process in processes)
+    assert all(gone(process.pid, seconds=30) for process in processes)

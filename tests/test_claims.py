@@ -27,18 +27,22 @@ from course_utils._support.notebooks import lesson_cells
 
 from .sources import NUMBER, SOURCES, printed_by, stands_in
 
+# words that assert a result
 RESULT = re.compile(
     r"\b(better|best|worse|worst|beats?|wins?|outperforms?|nearly half|significant(ly)?)\b", re.I
 )
+# words for a place in a source
 PLACE = re.compile(
     r"\b(section|sections|table|figure|appendix|abstract|page|card|documentation|docs)\b", re.I
 )
 YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+# a sentence, or part of one up to a colon, or a cell of a table, with the sign that ends it
 SENTENCE = re.compile(r"[^.?!:|]*(?:[.?!:|]|$)")
 
 each_lesson = pytest.mark.parametrize("lesson", SOURCES)
 
 
+# What the lesson asserts, {"no_claims": [...], "claim": [...]}: see the top of this file.
 def table(lesson):
     path = Path(__file__).parent / "claims" / f"{lesson}.toml"
     assert path.exists(), (

@@ -1,4 +1,6 @@
-"""A learner's own texts, queries and judgements: read as they are, or refused by a sentence about what is wrong."""
+"""A learner's own texts, queries and judgements: read as they are, or refused by a sentence about
+what is wrong.
+"""
 
 import io
 import os
@@ -18,7 +20,8 @@ from course_utils.own_data import doubtful_texts, read_judged
 
 @pytest.fixture
 def folder(tmp_path):
-    # three files that are read, in odd forms, among others that are skipped
+    # three files that are read (one with the line ends of Windows, one with a byte order mark), and
+    # three that are skipped
     (tmp_path / "b.md").write_text("# Title\r\n\r\nText", encoding="utf-8", newline="")
     (tmp_path / "a.txt").write_text("héllo", encoding="utf-8-sig")
     (tmp_path / "more").mkdir()
@@ -41,34 +44,33 @@ def test_a_folder_of_texts_is_read_in_order(folder):
     assert table["text"].tolist() == ["héllo", "# Title\n\nText", "x = 1"]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has other links, rights and names")
-def test_the_warning_lists_what_cannot_be_read_or_named(folder, tmp_path_factory):
+@pytest.fixture
+def odd_folder(folder, tmp_path_factory):
+    """The folder, with links, names and rights that not every system has."""
+    if os.name == "nt":
+        pytest.skip("Windows has other links, rights and names")
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     (elsewhere / "note.md").write_text("linked")
     (folder / "linked.md").symlink_to(elsewhere / "note.md")  # a linked file is read
     (folder / "linked").symlink_to(elsewhere)
-    (folder / "more" / "again").symlink_to(folder)
+    (folder / "more" / "again").symlink_to(folder)  # whoever follows it never ends
     (folder / "gone.md").symlink_to("nowhere.md")
     os.mkfifo(folder / "pipe.md")
     Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.md")).write_text("Latin-1")
     (folder / "closed").mkdir(mode=0)
     (folder / unicodedata.normalize("NFD", "é.md")).write_text("from a Mac")
-    # root reads every folder unless it gives up these rights
-    ordinary = [] if os.geteuid() else ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
-    show = """
-import sys, warnings
-from course_utils import load_texts
-warnings.simplefilter("error")
-try:
-    load_texts(sys.argv[1])
-except UserWarning as warning:
-    print(warning)
-"""
-    warning = subprocess.run(
-        [*ordinary, sys.executable, "-c", show, folder], capture_output=True, text=True
-    ).stdout
+    yield folder
     (folder / "closed").chmod(0o755)
-    assert warning.startswith("5 files were read; skipped were ")
+
+
+def test_the_warning_lists_what_cannot_be_read_or_named(odd_folder):
+    # root reads every folder unless it gives up these rights
+    as_ordinary_user = (
+        [] if os.geteuid() else ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+    )
+    load = [sys.executable, "-c", "import sys, course_utils; course_utils.load_texts(sys.argv[1])"]
+    done = subprocess.run([*as_ordinary_user, *load, odd_folder], capture_output=True, text=True)
+    assert "UserWarning: 5 files were read; skipped were " in done.stderr
     skipped = (
         "1 whose names are not in UTF-8 (caf\ufffd.md)",
         "1 broken links (gone.md)",
@@ -76,17 +78,21 @@ except UserWarning as warning:
         "1 unreadable (closed)",
         "2 of another kind (.png, pipe.md)",
     )
-    assert all(part in warning for part in skipped), warning
-    with pytest.warns(UserWarning):
-        names = load_texts(folder)["name"].tolist()
-    assert names == ["a.txt", "b.md", "linked.md", "more/code.py", "é.md"]
+    assert all(part in done.stderr for part in skipped), done.stderr
 
 
-def test_nothing_is_said_where_nothing_is_skipped(tmp_path, recwarn):
+@pytest.mark.filterwarnings("ignore:5 files were read")
+def test_files_are_read_through_links_and_with_names_as_a_mac_writes_them(odd_folder):
+    assert load_texts(odd_folder)["name"].tolist() == [
+        *("a.txt", "b.md", "linked.md", "more/code.py", "é.md")
+    ]
+
+
+def test_a_hidden_file_that_is_no_text_is_not_counted_as_skipped(tmp_path, recwarn):
     for name in ("one.MARKDOWN", "two.rst", "three.Md"):
         (tmp_path / name).write_text(name)
     (tmp_path / ".git").mkdir()
-    # hidden, and nothing that anybody would look for
+    # nobody would look for it among the texts
     (tmp_path / ".git" / "HEAD").write_text("ref")
     assert sorted(load_texts(tmp_path)["text"]) == ["one.MARKDOWN", "three.Md", "two.rst"]
     assert not len(recwarn)
@@ -108,6 +114,7 @@ def test_missing_and_empty_folders_are_named(tmp_path):
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-le", "cp1252"])
 def test_files_in_another_encoding_are_named(folder, encoding):
+    # beside the three files of the fixture; the message has room for five names
     for number in range(7):
         (folder / f"old {number}.txt").write_bytes("naïve café".encode(encoding))
     with pytest.raises(
@@ -120,7 +127,7 @@ def test_files_in_another_encoding_are_named(folder, encoding):
 def test_a_text_with_a_zero_character_is_named(folder):
     (folder / "b.md").write_bytes(b"some text with one \0 in it")
     with pytest.raises(
-        ValueError, match=r"1 of . files .* a zero character, which no text has: b\.md"
+        ValueError, match=r"1 of 3 files .* a zero character, which no text has: b\.md"
     ):
         load_texts(folder)
 
@@ -139,21 +146,21 @@ def test_doubtful_texts_are_named():
 @pytest.mark.parametrize(
     "text, tags",
     [
-        ("Text <b>bold</b> more.", 2),
-        ("<div>\n<p>One</p>\n</div>", 4),
-        ("Write `<b>bold</b>` for bold.", 0),
-        ("```html\n<p>One</p>\n```\n", 0),
-        ("~~~\n<p>One</p>\n```\n<p>Two</p>", 0),  # never closed: code up to the end
-        ("    <p>code by its indentation</p>", 0),
-        ("- a list\n\n  ```\n  <p>One</p>\n  ```\n\n<hr>\n", 1),
-        ("`<b>` and <br> and " + "word " * 100_000, 1),
+        ("Text <b>bold</b> more.", "2 HTML tags"),
+        ("<div>\n<p>One</p>\n</div>", "4 HTML tags"),
+        ("Write `<b>bold</b>` for bold.", None),
+        ("```html\n<p>One</p>\n```\n", None),
+        ("~~~\n<p>One</p>\n```\n<p>Two</p>", None),  # never closed: code up to the end
+        ("    <p>code by its indentation</p>", None),
+        ("- a list\n\n  ```\n  <p>One</p>\n  ```\n\n<hr>\n", "1 HTML tag"),
+        ("`<b>` and <br> and " + "word " * 100_000, "1 HTML tag"),  # code within a long line
     ],
 )
 def test_tags_in_code_are_content(text, tags):
+    # in a.py, a tag is always content
     files = pd.DataFrame({"name": ["a.md", "a.py"], "text": [text, f"x = 1\n{text}"]})
-    noun = "tag" if tags == 1 else "tags"
-    doubts = [["a.md", f"it holds {tags} HTML {noun} outside code: remove them"]]
-    assert doubtful_texts(files).to_numpy().tolist() == (doubts if tags else [])
+    doubts = [["a.md", f"it holds {tags} outside code: remove them"]] if tags else []
+    assert doubtful_texts(files).to_numpy().tolist() == doubts
 
 
 QUERIES = 'id,part,query\na, dev ,"how, and why"\nb,test,what\n'
@@ -162,6 +169,7 @@ NAMES = ["one.md", "two.md", "three.md"]
 
 
 def test_judged_queries_have_grades_by_place():
+    # the grade 0 is left out, since such a text is no answer
     for queries in (QUERIES, pd.read_csv(io.StringIO(QUERIES))):
         assert read_judged(queries, JUDGEMENTS, NAMES)[["part", "query", "grades"]].to_dict(
             "records"
@@ -171,7 +179,7 @@ def test_judged_queries_have_grades_by_place():
         ]
 
 
-NO_GRADES = "id,name,grade"
+JUDGEMENTS_HEADER = "id,name,grade"
 NOTES = ["Überblick.md", "two.md"]
 
 
@@ -185,7 +193,8 @@ NOTES = ["Überblick.md", "two.md"]
             ),
             [{0: 2}, {1: 1}],
         ),
-        (QUERIES, f"{NO_GRADES}\na,Überblick.md,2", [{0: 2}, {}]),
+        # no line end after the last line, and a query without a judgement
+        (QUERIES, f"{JUDGEMENTS_HEADER}\na,Überblick.md,2", [{0: 2}, {}]),
         (  # as tables of pandas, where numbers beside gaps are decimals
             pd.DataFrame({"id": [1, 2], "part": ["dev", "test"], "query": ["one", "two"]}),
             pd.DataFrame({"id": [1.0, 2.0], "name": ["two.md", "two.md"], "grade": [2.0, 0.0]}),
@@ -195,24 +204,27 @@ NOTES = ["Überblick.md", "two.md"]
             pd.DataFrame(
                 {"id": ["a", "b"], "part": "dev", "query": ["one", "two"], "more": [pd.NA, None]}
             ),
-            NO_GRADES,
+            JUDGEMENTS_HEADER,
             [{}, {}],
         ),
     ],
 )
 def test_judged_queries_as_programs_write_them(queries, judgements, grades):
+    # names that can be read only once
     assert read_judged(queries, judgements, iter(NOTES))["grades"].tolist() == grades
 
 
 def test_a_query_may_have_several_lines():
     queries = 'id,part,query\n1,dev,"how\nand why"\n\n2,test,one\u2028line'
-    table = read_judged(queries, NO_GRADES, NOTES)
-    assert table["query"].tolist() == ["how\nand why", "one\u2028line"]
+    assert read_judged(queries, JUDGEMENTS_HEADER, NOTES)["query"].tolist() == [
+        "how\nand why",
+        "one\u2028line",
+    ]
 
 
 def test_empty_cells_of_excel_and_blanks_in_names_do_not_matter():
     excel = "sep=;\n\nid;part;query;\na;dev;one;;\nb;test;two;\n;;;\n;;\n"
-    table = read_judged(excel, f"{NO_GRADES}\na,my note.md,2", [" my\u00a0note.md"])
+    table = read_judged(excel, f"{JUDGEMENTS_HEADER}\na,my note.md,2", [" my\u00a0note.md"])
     assert table["query"].tolist() == ["one", "two"]
     assert table["grades"].tolist() == [{0: 2}, {}]
 
@@ -233,7 +245,7 @@ def test_empty_cells_of_excel_and_blanks_in_names_do_not_matter():
             JUDGEMENTS,
             "queries, line 4: a quotation mark is never closed",
         ),
-        (
+        (  # the next quotation mark is that of another text
             QUERIES + 'c,dev,"how\nd,dev,"why"\n',
             JUDGEMENTS,
             "queries, line 4: a quotation mark is never closed",
@@ -297,6 +309,7 @@ def test_the_queries_have_the_form_that_learners_use(plots, part, without_answer
     table = read_judged(queries, judgements, plots["name"])
     assert list(queries.columns) == ["id", "part", "kind", "query"]
     assert set(queries["part"]) == {part}
+    # as many as course_utils/tables/README.md says: 24 in each half have an answer
     is_unanswered = (queries["kind"] == "none").to_numpy()
     assert is_unanswered.sum() == without_answer
     assert (~is_unanswered).sum() == 24

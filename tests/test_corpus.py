@@ -34,7 +34,6 @@ def old(computed, tmp_path):
     """The folder of an earlier run, which has written all shards. `computed` is empty again."""
     folder = tmp_path / "new" / "old"
     embed_corpus(TEXTS, folder, shard=5)
-    assert computed == TEXTS
     computed.clear()
     return folder
 
@@ -48,14 +47,12 @@ def test_a_folder_with_a_gap_is_not_read(old):
 def test_what_was_written_is_not_computed_again(computed, old):
     (old / "00000002.safetensors").unlink()
     (old / "00000004.safetensors").unlink()
-    times = {path: path.stat().st_mtime_ns for path in old.iterdir()}  # of the three others
+    times = {path: path.stat().st_mtime_ns for path in old.iterdir()}  # of the three that are left
     written, found = embed_corpus(TEXTS, old, shard=5)
     assert (written, found) == (2, 3)
     assert computed == TEXTS[10:15] + TEXTS[20:]
     assert {path: path.stat().st_mtime_ns for path in times} == times
     assert load_corpus(old).tolist() == [[len(text)] * 4 for text in TEXTS]
-    written, found = embed_corpus(TEXTS, old, shard=5)
-    assert (written, found) == (0, 5), "the folder should be whole again"
 
 
 def test_a_run_that_is_stopped_leaves_whole_shards_only(computed, tmp_path, monkeypatch):
@@ -136,5 +133,5 @@ def test_a_file_from_windows_has_the_same_lines(tmp_path):
 
 def test_the_vectors_are_those_that_embed_returns(tmp_path):
     embed_corpus(TEXTS[:3], tmp_path)
-    # the shards round to float16
+    # the shards round to float16: below 1, by 2**-12 at most
     assert np.abs(load_corpus(tmp_path) - embed(TEXTS[:3])).max() < 1e-3

@@ -26,7 +26,6 @@ from course_utils.tools.publish.slides import (
     MARKER,
     book_seen_from,
     deck_cells,
-    lectures,
     render,
     seconds_of_slides,
     write_deck,
@@ -36,7 +35,10 @@ from .commands import output_of
 from .lectures import FRONT, LECTURES, drawn, embed, is_quiz, read, written_lecture
 from .sources import NUMBER, SOURCES, printed_by, stands_in
 
-NUMBERS = tomllib.loads((Path(__file__).parent / "lectures.toml").read_text(encoding="utf-8"))
+# {part: {a number of its lecture: the cell that prints it, or the reason for it in words}}
+EXPLAINED_NUMBERS = tomllib.loads(
+    (Path(__file__).parent / "lectures.toml").read_text(encoding="utf-8")
+)
 
 
 @pytest.fixture(params=LECTURES)
@@ -49,7 +51,10 @@ def quizzes(name):
 
 
 def for_core_or_part(name, core, further):
-    """One of two limits: that of a core's lecture, or that of a further part's."""
+    """One of two limits: that of a core's lecture, or that of a further part's.
+
+    Those of minutes are promised in notebooks/README.md; the others are rules of this file.
+    """
     return core if is_core(part_of(name)) else further
 
 
@@ -68,51 +73,54 @@ def test_each_core_has_a_lecture_and_each_lecture_its_lesson():
 
 def test_what_is_drawn_for_a_lecture_is_shown_in_it():
     for key, path in parts().items():
+        # the cells below those of the lesson
         for_lecture = SOURCES[key].cells[len(lesson_cells(SOURCES[key])) :]
-        if pictures := {cell.id for cell in for_lecture if cell.get("outputs")}:
-            slides = read(path.stem).slides
-            assert pictures <= {block.cell for slide in slides for block in slide.blocks}
+        pictures = {cell.id for cell in for_lecture if cell.get("outputs")}
+        slides = read(path.stem).slides if pictures else []  # a part may have no lecture
+        assert pictures <= {block.cell for slide in slides for block in slide.blocks}
 
 
 def test_a_lecture_has_its_time_and_says_what_a_lecturer_needs(name):
     lecture = read(name)
-    least, most = for_core_or_part(name, core=(25, 45), further=(8, 25))
-    assert least <= lecture.minutes <= most
+    least_minutes, most_minutes = for_core_or_part(name, core=(25, 45), further=(8, 25))
+    assert least_minutes <= lecture.minutes <= most_minutes
     assert for_core_or_part(name, core=3, further=2) <= len(lecture.sections) <= 8
     (plan,) = texts_of(lecture, "plan")
     for part_of_a_plan in ("**Aims.**", "**On the board.**", "**Common misunderstandings.**"):
         assert part_of_a_plan in plan, plan
-    # which are done in the room, and which at home
+    # the plan says of each exercise whether it is done in the room or at home
     planned = re.findall(r"`([\w-]+)`", plan.partition("**Exercises.**")[2])
     own = {exercise for exercise, part in exercise_parts().items() if part == part_of(name)}
     assert own & all_exercises().keys() <= set(planned)
 
 
 def test_signs_that_many_fonts_lack_are_drawn(name):
-    drawn = json.loads((DECK / "signs.json").read_text(encoding="utf-8"))
+    drawn_signs = json.loads((DECK / "signs.json").read_text(encoding="utf-8")).keys()
     for cell in deck_cells(read(name)):
-        # beside letters of Europe, punctuation, arrows and signs of mathematics, which all common fonts have
-        rare = {*re.findall(r"[^\0-\u052f\u2000-\u22ff]", json.dumps(cell, ensure_ascii=False))}
-        assert rare <= drawn.keys(), (
-            f"draw {rare - drawn.keys()} in deck/signs.json, or do without: {cell.source[:60]}"
+        # all common fonts have letters of Europe, punctuation, arrows and signs of mathematics
+        rare = set(re.findall(r"[^\0-\u052f\u2000-\u22ff]", json.dumps(cell, ensure_ascii=False)))
+        assert rare <= drawn_signs, (
+            f"draw {rare - drawn_signs} in deck/signs.json, or do without: {cell.source[:60]}"
         )
 
 
 def test_one_idea_a_slide_with_notes(name):
     lecture = read(name)
-    least, most = for_core_or_part(name, core=(10, 26), further=(5, 14))
-    assert least <= len(lecture.slides) <= most
+    fewest, most = for_core_or_part(name, core=(10, 26), further=(5, 14))
+    assert fewest <= len(lecture.slides) <= most
     title = lecture.slides[0]
+    # it asks the question of the lecture, in bold
     assert any("?**" in text for text in title.texts("text"))
     assert any("**After this lecture they can**" in text for text in title.texts("notes"))
     for slide in lecture.slides:
-        assert len(slide.title) <= 60
+        assert len(slide.title) <= 60  # characters
         assert slide.texts("notes"), slide.title
         assert all(len(re.findall(r"\w+", text)) <= 60 for text in slide.texts("text")), slide.title
 
 
 def test_questions_come_before_results(name):
     lecture = read(name)
+    # of the key that shows what a slide still hides
     presses = sum(
         max((block.press for block in slide.blocks), default=0) for slide in lecture.slides
     )
@@ -122,26 +130,35 @@ def test_questions_come_before_results(name):
     assert notes.count("**Expected:**") >= notes.count("**Pause and ask.**")
 
 
+def results_in(text):
+    """The numbers of a text that may be results, without their signs.
+
+    These are decimals, and whole numbers of three digits or more.
+    """
+    numbers = [number.strip("-") for number in NUMBER.findall(text)]
+    return [number for number in numbers if "." in number or len(number) > 2]
+
+
 def test_each_number_that_is_shown_or_said_is_on_the_slide_or_printed_by_a_cell_that_is_named(name):
-    """tests/lectures.toml names the cell of a number that is not on the slide, or says the reason in words."""
-    lecture, reasons = read(name), NUMBERS.get(part_of(name), {})
-    texts = {cell.id: f"{cell.source} {printed_by(cell)}" for cell in SOURCES[part_of(name)].cells}
+    """tests/lectures.toml names the cell of a number that is not on the slide, or says the reason in
+    words.
+    """
+    lecture, reasons = read(name), EXPLAINED_NUMBERS.get(part_of(name), {})
+    texts = {  # hyphens in a cell, as in "top-10", are no signs of numbers
+        cell.id: f"{cell.source} {printed_by(cell)}".replace("-", " ")
+        for cell in SOURCES[part_of(name)].cells
+    }
     needed = set()
     for slide in lecture.slides:
         shown = " ".join(texts[block.cell] for block in slide.blocks if block.cell)
-        for signed in NUMBER.findall(" ".join(slide.texts("text", "notes"))):
-            number = signed.strip("-")
-            is_result = "." in number or len(number) > 2  # a decimal, or a number above 99
-            # hyphens in a cell, as in "top-10", are no signs of numbers
-            if is_result and not stands_in(number, shown.replace("-", " ")):
-                needed.add(number)
+        results = results_in(" ".join(slide.texts("text", "notes")))
+        needed.update(number for number in results if not stands_in(number, shown))
     assert needed == reasons.keys(), (
         f"write down in tests/lectures.toml, or remove: {needed ^ reasons.keys()}"
     )
     for number, cell_or_reason in reasons.items():
-        assert " " in cell_or_reason or stands_in(
-            number, texts[cell_or_reason].replace("-", " ")
-        ), number
+        # a reason has several words
+        assert " " in cell_or_reason or stands_in(number, texts[cell_or_reason]), number
 
 
 def test_a_lecture_shows_some_quizzes(name):
@@ -157,23 +174,23 @@ QUIZZES = {f"{name}-{quiz.id}": quiz for name in LECTURES for quiz in quizzes(na
 def test_a_quiz_is_a_question_with_three_or_four_options_and_explains_each(quiz):
     assert quiz.source.split("<details>")[0].strip().endswith("?")
     letters, options, reasons = zip(*OPTION.findall(quiz.source))
+    # no two are the same, and OPTION fits each that is folded
     assert 3 <= len(options) == len(set(options)) == quiz.source.count("<details>") <= 4
     assert "".join(letters) in ("ABC", "ABCD")
+    # at least a short sentence after "Right." or "No."
     assert all(len(reason.split()) >= 6 for reason in reasons)
 
 
 def test_the_right_option_stands_anywhere_and_is_not_the_longest():
-    options = [OPTION.findall(quiz.source) for quiz in QUIZZES.values()]
-    right = [
-        (letter, text, reason)
-        for quiz in options
-        for letter, text, reason in quiz
-        if reason.startswith("Right.")
-    ]
+    # of each quiz, its options: [(letter, text, reason)]
+    all_options = [OPTION.findall(quiz.source) for quiz in QUIZZES.values()]
+    right = [option for option in sum(all_options, []) if option[2].startswith("Right.")]
     letters = [letter for letter, _, _ in right]
+    # at least half of a letter's equal share, a quarter
     assert all(letters.count(letter) >= len(letters) / 8 for letter in "ABCD"), letters
-    longest = [max(quiz, key=lambda option: len(option[1])) for quiz in options]
-    assert sum(option in longest for option in right) <= len(options) / 2
+    longest = [max(options, key=lambda option: len(option[1])) for options in all_options]
+    # whoever always takes the longest is wrong in half of them
+    assert sum(option in longest for option in right) <= len(all_options) / 2
 
 
 # ---------------------------------------------------------------- the command
@@ -210,14 +227,8 @@ def test_the_command_writes_one_file_and_says_what_is_missing_for_the_pdf(tmp_pa
             "# One {minutes=5}\nSee " + embed("shown"),
             "line 8: a cell is embedded .* on a line of its own",
         ),
-        (
-            "# One {minutes=5}\n" + embed("shown").replace("{{", "{"),
-            "line 8: a cell is embedded as",
-        ),
-        (
-            "# One {minutes=5}\n" + embed("shown").replace(" >", " echo=True >"),
-            "line 8: .* echo=true",
-        ),
+        ("# One {minutes=5}\n{< embed ../05_x.ipynb#shown >}}", "line 8: a cell is embedded as"),
+        ("# One {minutes=5}\n{{< embed ../05_x.ipynb#shown echo=True >}}", "line 8: .* echo=true"),
         ("# One {minutes=5}\n...", "line 8: a press of a key is"),
         (
             "# One {minutes=5}\n{{< embed ../05_y.ipynb#shown >}}",
@@ -231,10 +242,12 @@ def test_the_command_writes_one_file_and_says_what_is_missing_for_the_pdf(tmp_pa
     ],
 )
 def test_a_lecture_that_cannot_be_a_deck_says_where_and_why(tmp_path, text, words):
+    # the rows embed a cell with an output, one without, and one of a notebook that is damaged
     path = written_lecture(
         tmp_path, text, drawn("shown", {"text/plain": "1"}), new_code_cell("1", id="silent")
     )
     (tmp_path / "05_y.ipynb").write_text("{")
+    # "05_x.md, line 8: ..." or "05_x.md: ..."
     with pytest.raises(PublishError, match=rf"^05_x.md[,:].* ?{words}") as error:
         render(path)
     assert len(str(error.value).splitlines()) == 1
@@ -243,28 +256,16 @@ def test_a_lecture_that_cannot_be_a_deck_says_where_and_why(tmp_path, text, word
 @pytest.mark.parametrize(
     "front",
     [
-        b"\xff\xfe",
-        b"",
-        b"x",
-        b"---\n",
-        b"---\ntitle: A\n---\n",
-        b"---\na: [\n---\n",
-        b"---\ntitle: a: b\n---\n",
-        b"---\n- x\n---\n",
-        FRONT.format("many").encode(),
-        FRONT.replace("05_x", "06_y").format(5).encode(),
-    ],
-    ids=[
-        "no text",
-        "empty",
-        "no front matter",
-        "not closed",
-        "keys missing",
-        "a bad list",
-        "a bad title",
-        "no mapping",
-        "minutes in words",
-        "of another lesson",
+        pytest.param(b"\xff\xfe", id="no text"),
+        pytest.param(b"", id="empty"),
+        pytest.param(b"x", id="no front matter"),
+        pytest.param(b"---\n", id="not closed"),
+        pytest.param(b"---\ntitle: A\n---\n", id="keys missing"),
+        pytest.param(b"---\na: [\n---\n", id="a bad list"),
+        pytest.param(b"---\ntitle: a: b\n---\n", id="a bad title"),
+        pytest.param(b"---\n- x\n---\n", id="no mapping"),
+        pytest.param(FRONT.format("many").encode(), id="minutes in words"),
+        pytest.param(FRONT.replace("05_x", "06_y").format(5).encode(), id="of another lesson"),
     ],
 )
 def test_a_file_that_is_no_lecture_is_named(tmp_path, front):
@@ -276,8 +277,9 @@ def test_a_file_that_is_no_lecture_is_named(tmp_path, front):
 
 def test_the_minutes_of_a_section_are_spread_over_its_slides_by_their_words(tmp_path):
     path = written_lecture(tmp_path, "# One {minutes=4}\n## Two\n# Three {minutes=2}\n", minutes=6)
-    words = [20, 0, 100, 7]  # of the title and the three slides; a look counts as 40
-    assert seconds_of_slides(read_lecture(path), words) == [60, 40, 140, 120]
+    # Of the title and the three slides. A look counts as 40 words: the first section's 240 seconds
+    # are for 60 + 40 + 140 words, and the second's 120 seconds for one slide.
+    assert seconds_of_slides(read_lecture(path), words=[20, 0, 100, 7]) == [60, 40, 140, 120]
 
 
 def test_a_lecture_that_was_saved_by_notepad_is_the_same(tmp_path):
@@ -287,19 +289,22 @@ def test_a_lecture_that_was_saved_by_notepad_is_the_same(tmp_path):
     before = read_lecture(path)
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
     assert read_lecture(path) == before
+    # the heading in the notes begins no slide
     assert [(block.kind, block.press) for block in before.slides[1].blocks] == [
         ("text", 1),
         ("notes", 0),
     ]
 
 
-def test_no_lecture_and_nowhere_to_write(tmp_path):
+def test_without_a_lecture_the_error_says_how_to_begin_one(tmp_path):
     nbformat.write(new_notebook(cells=[new_markdown_cell("# A")]), tmp_path / "05_x.ipynb")
-    assert lectures(tmp_path) == {}
     with pytest.raises(
         PublishError, match="Lesson 05 has no lecture: `course new-lecture 05` begins one"
     ):
         write_deck("05", tmp_path, tmp_path)
+
+
+def test_a_file_in_the_place_of_the_folder_is_kept(tmp_path):
     written_lecture(tmp_path, "# One {minutes=5}")
     (tmp_path / "file").write_text("mine")
     with pytest.raises(OSError, match="file"):
@@ -314,7 +319,8 @@ def test_odd_text_does_no_harm_and_formulas_are_drawn_on_a_slide_and_in_its_note
     )
     text = render(written_lecture(tmp_path, slides, new_markdown_cell("not embedded")))
     assert [words in text for words in ("said aloud", "漢", "not embedded")] == [True, True, False]
-    assert text.count("</script>") == 2  # the deck's own
+    assert text.count("</script>") == 2  # the deck's own; the text's is escaped
+    # one on the slide and one in its notes, and no LaTeX is left
     assert [text.count(formula) for formula in ("<math", "<msqrt>", "sqrt{")] == [2, 1, 0]
 
 
@@ -358,9 +364,11 @@ def test_a_number_within_a_line_is_an_error():
 @pytest.fixture
 def lecture_with_an_explorer(tmp_path):
     picture = drawn("shown", {"text/html": '<figure data-explorer="one_head"></figure>'})
-    further = new_notebook(cells=[new_code_cell("1", id="explore-one-head")])
     (tmp_path / "further").mkdir()
-    nbformat.write(further, tmp_path / "further" / "05_y.ipynb")
+    nbformat.write(
+        new_notebook(cells=[new_code_cell("1", id="explore-one-head")]),
+        tmp_path / "further" / "05_y.ipynb",
+    )
     return written_lecture(tmp_path, "# One {minutes=5}\n" + embed("shown"), picture)
 
 
@@ -389,7 +397,8 @@ def test_without_a_book_the_picture_of_an_explorer_is_no_link(lecture_with_an_ex
 def test_the_links_lead_to_the_book_that_is_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert book_seen_from(".") is None
-    # of the books that are there, the one in the folder of the decks or beside it comes first
+    # The books of earlier rows stay. Of those that are there, the one in the folder of the decks or
+    # beside it comes first.
     for book, decks, address in (
         ("build/book", ".", "build/book"),
         ("build/book", "two words", "../build/book"),
@@ -415,8 +424,8 @@ def test_an_error_below_its_code_is_its_message(tmp_path):
         "error", ename="ValueError", evalue="a < b", traceback=["-----", "ValueError: a < b"]
     )
     cells = [new_code_cell("1 / 0", id=name, outputs=[error]) for name in ("one", "two")]
-    shown = embed("one").replace(" >}}", " echo=true >}}") + embed("two")
-    text = render(written_lecture(tmp_path, "# One {minutes=5}\n" + shown, *cells))
+    slides = "# One {minutes=5}\n{{< embed ../05_x.ipynb#one echo=true >}}\n" + embed("two")
+    text = render(written_lecture(tmp_path, slides, *cells))
     assert "\N{PILCROW SIGN}" not in text
     # below its code, the message; alone, the traceback
     assert text.count('<pre class="error">ValueError: a &lt; b</pre>') == 1

@@ -23,7 +23,7 @@ PAPERS = ("#ffffff", "#15191d")  # behind a drawing, in light and in dark mode
 @pytest.mark.parametrize("mode", [0, 1], ids=["light", "dark"])
 @pytest.mark.parametrize("kind", look.KINDS)
 def test_text_and_lines_can_be_read_on_every_kind(kind, mode):
-    fill, line = look.KINDS[kind][2 * mode : 2 * mode + 2]  # in this mode
+    fill, line = look.KINDS[kind][2 * mode : 2 * mode + 2]  # two colours for each mode
     paper = PAPERS[mode]
     fill = paper if fill == "none" else fill
     assert contrast(look.INK[mode], fill) >= READABLE
@@ -45,6 +45,7 @@ def test_it_is_one_well_formed_picture_with_its_alternative_text():
     assert tree.attrib["role"] == "img"
     assert tree.attrib["aria-label"] == diagram.alt
     texts = [text.text for text in tree.iter(f"{SVG}text")]
+    # parsing undoes the escapes
     assert texts[:4] == ["[CLS]", "<b>", "'\"&", "漢字"]
     assert repr(diagram).splitlines() == [f"Diagram. {diagram.alt}", *texts]
     assert "http" not in diagram.svg.replace("http://www.w3.org/", "")
@@ -70,7 +71,7 @@ def test_it_is_one_well_formed_picture_with_its_alternative_text():
 )
 def test_what_cannot_be_drawn_names_the_diagram(draw, words):
     with pytest.raises(ValueError, match=f"The diagram '03 one' cannot be drawn: .*{words}"):
-        draw(Canvas("03 one", 100))
+        draw(Canvas("03 one", 100))  # 520 wide, as all are, and 100 high
 
 
 @pytest.mark.parametrize("layers", [1, 2, 6, 24])

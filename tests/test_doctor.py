@@ -1,4 +1,6 @@
-"""`course doctor`: what it says of this machine, of one that lacks something, and of a course installed in part."""
+"""`course doctor`: what it says of this machine, of one that lacks something, and of a course
+installed in part.
+"""
 
 import subprocess
 import sys
@@ -19,30 +21,36 @@ def test_the_doctor_finds_all_well_here(capsys, monkeypatch):
     assert [line[:4] for line in lines] == ["OK  "] * len(doctor.CHECKS)
 
 
-LOCKS = {
-    "click==0.1\nno-such-package==1.0\nappnope==9 ; sys_platform == 'nowhere'\n": "locked 0.1; no-such-package missing",
-    "not a requirement ===\n": "cannot be read",
-    "": "cannot be read",
-    None: "cannot be read (FileNotFoundError)",
+LOCKS = {  # name: (text of the lock or None if there is none, words of the finding, of its fix)
+    "wrong": (
+        "click==0.1\nno-such-package==1.0\nappnope==9 ; sys_platform == 'nowhere'\n",
+        "locked 0.1; no-such-package missing",
+        f'"{sys.executable}" -m pip install -r',
+    ),
+    "odd": ("not a requirement ===\n", "cannot be read", "git checkout requirements.lock"),
+    "empty": ("", "cannot be read", "git checkout requirements.lock"),
+    "gone": (None, "cannot be read (FileNotFoundError)", "git checkout requirements.lock"),
 }
 
 
-@pytest.mark.parametrize("lock, words", LOCKS.items(), ids=["wrong", "odd", "empty", "gone"])
-def test_the_doctor_names_wrong_and_missing_packages(tmp_path, lock, words):
+@pytest.mark.parametrize("lock, words, fix", LOCKS.values(), ids=LOCKS)
+def test_the_doctor_names_wrong_and_missing_packages(tmp_path, lock, words, fix):
     if lock is not None:
         (tmp_path / "lock").write_text(lock)
     finding = doctor.packages(tmp_path / "lock")
-    assert finding.fix > ""
     assert words in finding.detail
     assert "appnope" not in finding.detail, "it is for another system"
-    if "missing" in words:
-        assert f'Fix: "{sys.executable}" -m pip install -r' in str(finding)
+    assert fix in finding.fix
 
 
 def test_the_doctor_works_without_torch_and_says_so(tmp_path):
     """A bare Python with only the standard library and pip."""
     root = str(doctor.PACKAGE.parent)
-    code = f"import sys; sys.path.insert(0, {root!r}); from course_utils.tools import doctor; sys.exit(doctor.main())"
+    code = (
+        f"import sys; sys.path.insert(0, {root!r}); "
+        "from course_utils.tools import doctor; sys.exit(doctor.main())"
+    )
+    # the Python from which this virtual environment was made
     bare_python = getattr(sys, "_base_executable", sys.executable)
     done = subprocess.run([bare_python, "-I", "-c", code], capture_output=True, text=True)
     assert done.returncode == 1, done.stderr
@@ -55,6 +63,7 @@ def test_the_doctor_works_without_torch_and_says_so(tmp_path):
     )
 
 
+# what `monkeypatch` sets: the start of a name in the doctor, and whether the hub answers
 DOCTOR, HUB = "course_utils.tools.doctor.", "course_utils._support.downloads.hub_answers"
 
 
@@ -62,6 +71,7 @@ DOCTOR, HUB = "course_utils.tools.doctor.", "course_utils._support.downloads.hub
     "check, name, value, well, words",
     [  # (check, what is set, to what, whether all is well, words of the finding)
         ("python_version", DOCTOR + "BITS", 32, False, "32-bit. Fix: install a 64-bit Python"),
+        # more gigabytes than any machine has
         ("disk", DOCTOR + "DISK_GB", 10**9, False, "GB free"),
         ("memory", DOCTOR + "MEMORY_GB", 10**9, False, "GB"),
         ("hub", HUB, lambda: True, True, " answers;"),
@@ -90,9 +100,18 @@ def test_the_doctor_tries_the_encoder_that_lessons_will_use(monkeypatch, tmp_pat
     assert "no config.json" in finding.detail
 
 
+INSTALLED_FILES = (
+    "course_utils/a.py",
+    "course_utils/b.ipynb",
+    "course_utils/c.csv",
+    "../bin/course",
+)
+TEXT = "0123456789"  # of each file when it was installed
+
+
 @pytest.mark.parametrize(
     "changed, problem",
-    [
+    [  # (files with another text than TEXT, or with None if they are missing; the problem)
         ({}, ""),
         ({"course_utils/b.ipynb": None}, "b.ipynb missing or cut off"),
         (
@@ -104,20 +123,17 @@ def test_the_doctor_tries_the_encoder_that_lessons_will_use(monkeypatch, tmp_pat
     ],
 )
 def test_the_doctor_sees_an_installation_that_broke_off(tmp_path, monkeypatch, changed, problem):
-    names = ("course_utils/a.py", "course_utils/b.ipynb", "course_utils/c.csv", "../bin/course")
-    written = {
-        **dict.fromkeys(names, "0123456789"),
-        "course.dist-info/RECORD": "".join(f"{name},,10\n" for name in names),  # 10: their bytes
-        **changed,
-    }
-    for name, text in written.items():
+    # a line of pip's record is "file,hash,size in bytes"
+    record = "".join(f"{name},,{len(TEXT)}\n" for name in INSTALLED_FILES)
+    installed = {**dict.fromkeys(INSTALLED_FILES, TEXT), "course.dist-info/RECORD": record}
+    for name, text in {**installed, **changed}.items():
         path = tmp_path / "packages" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        if text:
+        if text is not None:
             path.write_text(text)
-    installed = PathDistribution(tmp_path / "packages" / "course.dist-info")
+    distribution = PathDistribution(tmp_path / "packages" / "course.dist-info")
     monkeypatch.setattr(notebooks, "INSTALLED", True)
-    monkeypatch.setattr(notebooks.metadata, "distributions", lambda name: [installed])
+    monkeypatch.setattr(notebooks.metadata, "distributions", lambda name: [distribution])
     assert notebooks.incomplete() == problem
     finding = doctor.course()
     assert problem in finding.detail

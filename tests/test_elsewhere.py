@@ -1,4 +1,6 @@
-"""Colab, Binder and codespaces: every address follows from one setting, and only copies for Colab install anything."""
+"""Colab, Binder and codespaces: every address follows from one setting, and only copies for Colab
+install anything.
+"""
 
 import re
 import subprocess
@@ -65,8 +67,7 @@ def test_each_lesson_has_a_link_into_colab():
 
 
 def test_the_badge_is_of_checks_that_run_on_each_push():
-    badge = elsewhere.badge(SOMEWHERE)
-    file = re.match(r"\[!\[.*/actions/workflows/([\w.]+)/badge", badge)[1]
+    file = re.match(r"\[!\[.*/actions/workflows/([\w.]+)/badge", elsewhere.badge(SOMEWHERE))[1]
     assert "push" in (ROOT / ".github" / "workflows" / file).read_text(encoding="utf-8")
 
 
@@ -74,7 +75,7 @@ def test_another_address_changes_all_links(moved):
     assert elsewhere.write_links(moved) == [moved / name for name in READMES]
     assert elsewhere.write_links(moved) == [], "nothing is left to change"
     readme, lessons = ((moved / name).read_text(encoding="utf-8") for name in READMES)
-    assert readme.count(OTHER) == 2
+    assert readme.count(OTHER) == 2  # the picture of the badge, and its link
     assert elsewhere.repository(elsewhere.read_project()) not in readme + lessons
     project = elsewhere.read_project(moved)
     for place in elsewhere.PLACES.keys() - {"release"}:
@@ -127,11 +128,12 @@ def test_a_copy_for_colab_is_the_learners_with_two_more_cells(moved):
         assert install.id == "install-the-course"
         assert "Save a copy in Drive" in note.source
         assert install.metadata.cellView == "form"
-        mine = learner_copy(nbformat.read(ROOT / "notebooks" / path.name, as_version=4))
-        assert [cell.id for cell in (title, *rest)] == [cell.id for cell in mine.cells]
+        learners = learner_copy(nbformat.read(ROOT / "notebooks" / path.name, as_version=4))
+        assert [cell.id for cell in (title, *rest)] == [cell.id for cell in learners.cells]
         in_copy = [cell.source for cell in (title, *rest) if cell.cell_type == "code"]
-        assert in_copy == [cell.source for cell in mine.cells if cell.cell_type == "code"]
+        assert in_copy == [cell.source for cell in learners.cells if cell.cell_type == "code"]
         text = path.read_text(encoding="utf-8")
+        # a Markdown link to a notebook beside this one
         assert not re.search(r"\]\([\w./]+\.ipynb", text), "a link that leads nowhere there"
 
 

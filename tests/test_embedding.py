@@ -1,4 +1,6 @@
-"""embed: the same vectors as sentence-transformers, in order, for any input; and its warnings and errors."""
+"""embed: the same vectors as sentence-transformers, in order, for any input; and its warnings and
+errors.
+"""
 
 import contextlib
 import itertools
@@ -7,6 +9,7 @@ import random
 import re
 import shutil
 import warnings
+from operator import methodcaller
 from unittest.mock import Mock
 
 import numpy as np
@@ -48,12 +51,15 @@ AWKWARD = {
 
 @pytest.fixture(scope="module")
 def library(encoder):
-    """The packaged encoder loaded by sentence-transformers: transformer, mean pooling, normalisation."""
+    """The packaged encoder loaded by sentence-transformers: a transformer, mean pooling and
+    normalisation.
+    """
     return SentenceTransformer(str(packaged_encoder()), device="cpu")
 
 
 def assert_same(ours, theirs):
     assert (type(ours), ours.dtype, ours.shape) == (np.ndarray, np.float32, theirs.shape)
+    # vectors of length 1 in float32, whose sums are rounded in another order
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-6)
 
 
@@ -71,16 +77,18 @@ def test_any_sentences(library, sentences):
 
 @pytest.fixture(scope="module")
 def mixed():
-    """60 real texts: short sentences, some long ones, and two of several paragraphs, one of which must be truncated."""
+    """60 real texts: 46 short sentences, 12 of any length, and two of several paragraphs, one of
+    which must be truncated.
+    """
     sentences = load_reviews("rotten_tomatoes")["text"]
     short = sentences[sentences.str.count(" ") < 12]
-    few, some = short.sample(46, random_state=0), sentences.sample(12, random_state=0)
     paragraphs = [" ".join(sentences[:number]) for number in (7, 30)]
-    return random.Random(1).sample([*few, *some, *paragraphs], 60)
+    texts = [*short.sample(46, random_state=0), *sentences.sample(12, random_state=0), *paragraphs]
+    return random.Random(1).sample(texts, len(texts))  # shuffled
 
 
 def test_real_texts_of_all_lengths(library, mixed):
-    # of 32, a long text would pad 31 others
+    # small batches, for speed: in the library's usual 32, a long text pads 31 others
     assert_same(embed(mixed), library.encode(mixed, batch_size=8))
 
 
@@ -90,11 +98,11 @@ def test_real_texts_of_all_lengths(library, mixed):
 def test_other_poolings(pooling, normalize, library, mixed):
     # so many tokens that they are packed
     sentences = [*AWKWARD["emoji"], *AWKWARD["scripts"], *mixed[:16], "", LONG]
-    modules = SentenceTransformer(
+    their_model = SentenceTransformer(
         modules=[library[0], Pooling(384, pooling_mode=pooling)], device="cpu"
     )
     ours = embed(sentences, pooling=pooling, normalize=normalize)
-    theirs = modules.encode(sentences, batch_size=4, normalize_embeddings=normalize)
+    theirs = their_model.encode(sentences, batch_size=4, normalize_embeddings=normalize)
     # rounding errors grow with a vector's length, which is 6 to 10 before it is normalised
     lengths = np.linalg.norm(theirs, axis=1, keepdims=True)
     assert_same(ours / lengths, theirs / lengths)
@@ -112,6 +120,10 @@ def test_several_poolings_in_one_reading_are_those_of_one_each(tiny):
 # What may be given
 
 
+def change_json(path, **settings):
+    path.write_text(json.dumps(json.loads(path.read_text()) | settings))
+
+
 def old_layout(folder):
     """The transformer in a folder of its own, its length in a file named after its kind."""
     inner = folder / "0_Transformer"
@@ -122,19 +134,16 @@ def old_layout(folder):
             "config_sentence_transformers.json",
         ):
             path.rename(inner / path.name)
-    settings = {"max_seq_length": 12, "do_lower_case": False}
     (inner / "sentence_bert_config.json").unlink()
-    (inner / "sentence_distilbert_config.json").write_text(json.dumps(settings))
+    (inner / "sentence_distilbert_config.json").write_text(
+        json.dumps({"max_seq_length": 12, "do_lower_case": False})
+    )
     modules = json.loads((folder / "modules.json").read_text())
     modules[0] |= {"path": "0_Transformer", "type": "sentence_transformers.models.Transformer"}
     (folder / "modules.json").write_text(json.dumps(modules))
     (folder / "1_Pooling" / "config.json").write_text(
         json.dumps({"word_embedding_dimension": 32, "pooling_mode_cls_token": True})
     )
-
-
-def change_json(path, **settings):
-    path.write_text(json.dumps(json.loads(path.read_text()) | settings))
 
 
 def own_class(folder):
@@ -145,16 +154,19 @@ def own_class(folder):
     path.write_text(json.dumps(modules))
 
 
-FOLDERS = {  # name: (arguments of `saved`, words of the refusal or "" if the folder is accepted)
-    "mean": ({}, ""),
-    "cls": ({"pooling_mode": "cls"}, ""),
-    "max": ({"pooling_mode": "max", "more": [Normalize()]}, ""),
-    "a prompt": (
-        {"pooling_mode": "cls", "prompts": {"q": "query: ", "p": "no"}, "default_prompt_name": "q"},
-        "",
-    ),
-    "prompts without a default": ({"prompts": {"query": "query: "}}, ""),
-    "old": ({"afterwards": old_layout}, ""),
+ACCEPTED = {  # name: arguments of `saved`
+    "mean": {},
+    "cls": {"pooling_mode": "cls"},
+    "max": {"pooling_mode": "max", "more": [Normalize()]},
+    "a prompt": {
+        "pooling_mode": "cls",
+        "prompts": {"q": "query: ", "p": "no"},
+        "default_prompt_name": "q",
+    },
+    "prompts without a default": {"prompts": {"query": "query: "}},
+    "old": {"afterwards": old_layout},
+}
+REFUSED = {  # name: (arguments of `saved`, words of the refusal)
     "weighted mean": ({"pooling_mode": "weightedmean"}, "pools in another way, weightedmean,"),
     "last token": ({"pooling_mode": "lasttoken"}, "pools in another way, lasttoken,"),
     "two": ({"pooling_mode": ("cls", "max")}, "pools in another way, cls with max,"),
@@ -216,24 +228,28 @@ def saved(
     return folder
 
 
-@pytest.mark.parametrize("changes, refusal", FOLDERS.values(), ids=list(FOLDERS))
-def test_what_a_folder_says_is_done_as_the_library_does_it_or_refused(
-    changes, refusal, tiny, tmp_path
-):
-    folder = saved(tmp_path / "model", tiny, **changes)
+@pytest.mark.parametrize("arguments", ACCEPTED.values(), ids=ACCEPTED)
+def test_what_a_folder_says_is_done_as_the_library_does_it(arguments, tiny, tmp_path):
+    folder = saved(tmp_path / "model", tiny, **arguments)
     texts = ["one two", "a longer sentence, cut by some", "  x "]
-    if refusal:
-        with pytest.raises(EncoderError) as error:
-            embed(texts, model=folder)
-        assert refusal in str(error.value)
-        assert "Use SentenceTransformer.encode" in str(error.value)
-    else:
-        expected = SentenceTransformer(str(folder), device="cpu").encode(
-            texts, normalize_embeddings=True
-        )
-        for model in (folder, load_encoder(folder)):
-            assert_same(embed(texts, model=model), expected)
+    expected = SentenceTransformer(str(folder), device="cpu").encode(
+        texts, normalize_embeddings=True
+    )
+    for model in (folder, load_encoder(folder)):
+        assert_same(embed(texts, model=model), expected)
     assert embed(texts, "max", model=folder).shape == (3, 32)
+
+
+@pytest.mark.parametrize("arguments, words", REFUSED.values(), ids=REFUSED)
+def test_a_folder_that_asks_for_more_is_refused_unless_a_pooling_is_named(
+    arguments, words, tiny, tmp_path
+):
+    folder = saved(tmp_path / "model", tiny, **arguments)
+    with pytest.raises(
+        EncoderError, match=rf"{re.escape(words)}.* Use SentenceTransformer\.encode"
+    ):
+        embed(["x"], model=folder)
+    assert embed(["x"], "max", model=folder).shape == (1, 32)
 
 
 @pytest.mark.parametrize(
@@ -327,19 +343,18 @@ def test_bad_sentences_are_named(case, tiny):
         embed(sentences, model=tiny)
 
 
-UNKNOWN = {
-    "pooling": ["average", "MEAN", "", 3, ["mean"], (), ("mean", "average")],
-    "precision": ["float16", None, 32, ["float32"]],
-}
+@pytest.mark.parametrize("pooling", ["average", "MEAN", "", 3, ["mean"], (), ("mean", "average")])
+def test_an_unknown_pooling_is_named(pooling, tiny):
+    with pytest.raises(ValueError, match=r"pooling must be one of \['cls', 'max', 'mean'\]; got"):
+        embed(["a"], model=tiny, pooling=pooling)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [(name, value) for name in UNKNOWN for value in UNKNOWN[name]]
-)
-def test_an_unknown_pooling_or_precision_is_named(name, value, tiny):
-    known = {"pooling": "'cls', 'max', 'mean'", "precision": "'bfloat16', 'float32'"}
-    with pytest.raises(ValueError, match=rf"{name} must be one of \[{known[name]}\]; got"):
-        embed(["a"], model=tiny, **{name: value})
+@pytest.mark.parametrize("precision", ["float16", None, 32, ["float32"]])
+def test_an_unknown_precision_is_named(precision, tiny):
+    with pytest.raises(
+        ValueError, match=r"precision must be one of \['bfloat16', 'float32'\]; got"
+    ):
+        embed(["a"], model=tiny, precision=precision)
 
 
 def test_another_form_of_model_is_named(encoder, library):
@@ -365,7 +380,10 @@ def test_one_warning_counts_the_cut_sentences(lengths, cut, tiny):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         vectors = embed([pieces(length) for length in lengths], model=tiny)
-    words = f"{cut} of {len(lengths)} sentences are longer than the model's 64 tokens; the rest of each was cut off"
+    words = (
+        f"{cut} of {len(lengths)} sentences are longer than the model's 64 tokens; "
+        "the rest of each was cut off"
+    )
     # it points at the caller's line
     expected = [(words, __file__)] if cut else []
     assert [(str(warning.message), warning.filename) for warning in caught] == expected
@@ -390,39 +408,37 @@ def test_a_bar_shows_after_two_seconds(disable, seconds_a_look, shown, tiny, cap
 
 @pytest.fixture
 def published(shell):
-    """The outputs that a notebook is sent in this process: {"data": ..., "update": whether it replaces the last}."""
+    """The outputs that a notebook is sent in this process.
+
+    Of each: {"data": ..., "update": whether it replaces the last}.
+    """
     shell.kernel = None
     shell.display_pub = CapturingDisplayPublisher()
     return shell.display_pub.outputs
 
 
+STEP = methodcaller("update")
+INTERRUPT = Mock(side_effect=KeyboardInterrupt)
+
+
 @pytest.mark.parametrize(
-    "description, steps, seconds_a_step, last_text",
-    [
-        (None, 10, 1, "100%"),
-        (None, 1, 3, " 10%"),
-        ("too early", 0, 0, None),
-        ("nothing else", 0, 3, "nothing else"),
+    "actions, last_text",
+    [  # (what is done with the bar, each after so many seconds; how its last text begins)
+        ([(1, STEP)] * 10, "100%"),
+        ([(3, STEP), (0, INTERRUPT)], " 10%"),
+        ([(0, methodcaller("set_description", "too early"))], None),
+        ([(3, methodcaller("set_description", "nothing else"))], "nothing else"),
     ],
     ids=["whole", "broken off", "early", "late"],
 )
-def test_in_a_notebook_a_bar_begins_and_ends_empty(
-    description, steps, seconds_a_step, last_text, published, monkeypatch
-):
+def test_in_a_notebook_a_bar_begins_and_ends_empty(actions, last_text, published, monkeypatch):
     clock = [0]
     monkeypatch.setattr("tqdm.std.time", lambda: clock[0])
     monkeypatch.setenv("TQDM_DISABLE", "0")
     with contextlib.suppress(KeyboardInterrupt), progress_bar(total=10) as bar:
-        for _ in range(steps):
-            clock[0] += seconds_a_step
-            bar.update()
-        # broken off
-        if steps == 1:
-            raise KeyboardInterrupt
-        # the two cases without steps
-        if description:
-            clock[0] += seconds_a_step
-            bar.set_description(description)
+        for seconds, act in actions:
+            clock[0] += seconds
+            act(bar)
     shown = [(output["data"], output["update"]) for output in published]
     if last_text is None:
         assert not shown
@@ -440,16 +456,17 @@ def test_a_shared_pair_that_somebody_changed_gives_the_same_and_stays_changed(
     tokenizer, model = encoder
     sentences = ["short", "a somewhat longer sentence", "word " * 400]
     if not packed:
+        # as for a model that is no plain BERT, whose sentences are not packed
         monkeypatch.setattr("course_utils.embedding.fits", lambda encoder: False)
     before = embed(sentences)
     model.train()
     tokenizer.padding_side = tokenizer.truncation_side = "left"
-    if interrupted:
-        monkeypatch.setattr(
-            "course_utils._support.routes.by_length", Mock(side_effect=KeyboardInterrupt)
-        )
     try:
-        with pytest.raises(KeyboardInterrupt) if interrupted else contextlib.nullcontext():
+        if interrupted:
+            monkeypatch.setattr("course_utils._support.routes.by_length", INTERRUPT)
+            with pytest.raises(KeyboardInterrupt):
+                embed(sentences)
+        else:
             assert np.array_equal(embed(sentences), before)
         assert model.training
         assert model.embeddings.dropout.training, "every part, not only the model"
@@ -461,9 +478,7 @@ def test_a_shared_pair_that_somebody_changed_gives_the_same_and_stays_changed(
 
 def test_a_text_without_tokens_is_named(tiny, tmp_path):
     folder = shutil.copytree(tiny, tmp_path / "bare")
-    # no [CLS], no [SEP]
-    tokenizer = json.loads((folder / "tokenizer.json").read_text()) | {"post_processor": None}
-    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    change_json(folder / "tokenizer.json", post_processor=None)  # no [CLS], no [SEP]
     change_json(folder / "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast")
     assert len(embed(["one"], model=folder)) == 1
     with pytest.raises(ValueError, match="'' has no tokens for this model"):

@@ -1,11 +1,12 @@
-"""evaluation.py agrees with SciPy and scikit-learn, also on awkward columns, and rejects input without an answer."""
+"""evaluation.py agrees with SciPy and scikit-learn, also on awkward columns, and rejects input
+without an answer.
+"""
 
 import numpy as np
 import pytest
 import scipy.stats
 import sklearn.metrics
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from course_utils.evaluation import auc, best_threshold, bootstrap, pearson, ranks, spearman
 
@@ -15,7 +16,7 @@ NUMBERS = st.floats(-1e6, 1e6).map(lambda number: round(number, 3)) | st.integer
 
 @st.composite
 def columns(draw, first=NUMBERS):
-    """Two equally long columns, neither of which is constant: one of `first`, and one of NUMBERS."""
+    """Two equally long columns, of which none is constant: one of `first`, and one of NUMBERS."""
     size = draw(st.integers(2, 40))
     x = np.array(draw(st.lists(first, min_size=size, max_size=size)))
     y = np.array(draw(st.lists(NUMBERS, min_size=size, max_size=size)))
@@ -26,6 +27,7 @@ def columns(draw, first=NUMBERS):
 @given(columns())
 def test_correlations_and_ranks_are_scipys(pair):
     x, y = pair
+    # Pearson's is of numbers up to a million, which round more than Spearman's ranks do
     assert pearson(x, y) == pytest.approx(scipy.stats.pearsonr(x, y).statistic, abs=1e-8)
     assert spearman(x, y) == pytest.approx(scipy.stats.spearmanr(x, y).statistic, abs=1e-10)
     assert np.array_equal(ranks(x), scipy.stats.rankdata(x))
@@ -51,9 +53,9 @@ def test_no_threshold_is_better_than_the_best(pair):
 @given(st.integers(0, 10**6))
 @pytest.mark.parametrize("measure", [pearson, spearman, auc])
 def test_rows_are_columns_of_their_own(measure, seed):
-    x, y = np.random.default_rng(seed).integers(-5, 6, size=(2, 5, 12))  # with ties
+    x, y = np.random.default_rng(seed).integers(-5, 6, size=(2, 5, 12))  # five rows each, with ties
     if measure is auc:
-        x = np.tile([0, 1, 1, 0], (5, 3))  # labels
+        x = np.tile([0, 1, 1, 0], (5, 3))  # labels, in five rows of 12
     assert measure(x, y) == pytest.approx([measure(*rows) for rows in zip(x, y)])
 
 
@@ -79,7 +81,7 @@ def test_the_interval_is_scipys(statistic, n):
 def test_many_resamples_come_in_blocks_and_are_the_same(monkeypatch):
     x, y = np.random.default_rng(0).normal(size=(2, 50))
     whole = bootstrap(pearson, x, y, repeats=99)
-    monkeypatch.setattr("course_utils.evaluation.BLOCK", 500)
+    monkeypatch.setattr("course_utils.evaluation.BLOCK", 500)  # 10 resamples of 50; the last has 9
     assert bootstrap(pearson, x, y, repeats=99) == whole
 
 
@@ -102,7 +104,7 @@ def test_what_has_no_correlation_is_refused(correlation, x, y, words):
 
 
 @pytest.mark.parametrize("column", [["a", "b"], [None, 1], [1 + 2j, 3]])
-def test_words_are_not_numbers(column):
+def test_what_is_not_a_real_number_is_refused(column):
     with pytest.raises(TypeError, match="argument 1 must hold numbers"):
         pearson(column, [1, 2])
 
@@ -121,6 +123,11 @@ def test_labels_need_two_classes(function, labels, words):
         function(labels, [0.1, 0.2, 0.3])
 
 
+def test_the_row_that_lacks_a_class_says_which_it_has():
+    with pytest.raises(ValueError, match="all labels are 1; both"):
+        auc([[0, 1], [1, 1]], [[0.1, 0.2], [0.1, 0.2]])
+
+
 @pytest.mark.parametrize("settings", [{"repeats": 0}, {"level": 1}, {"level": 0}])
 def test_impossible_settings_of_the_bootstrap_are_refused(settings):
     with pytest.raises(ValueError, match="repeats must be at least 1 and level"):
@@ -129,6 +136,9 @@ def test_impossible_settings_of_the_bootstrap_are_refused(settings):
 
 def test_of_equally_good_thresholds_the_lowest_is_taken():
     assert best_threshold([0, 1, 0, 1], [1, 2, 3, 4]) == (1.5, 0.75)  # 3.5 is as good
+
+
+def test_where_nothing_should_be_positive_the_threshold_is_above_all_scores():
     threshold, accuracy = best_threshold([1, 0, 0], [1, 2, 3])
     assert threshold > 3, "nothing is positive"
     assert accuracy == 2 / 3

@@ -25,7 +25,7 @@ TASKS = tasks_of(LESSONS)
 SECONDS_FOR_SEEDS = 20  # after which no other seed begins
 
 
-# An exercise is slow if it has a time limit of its own.
+# The first few seeds: `most` of them, or `if_slow` of an exercise that has a time limit of its own.
 def seeds_for(exercise_id, most=3, if_slow=1):
     return range(if_slow if find(exercise_id).seconds else most)
 
@@ -99,7 +99,7 @@ def spoil(value):
                 return True
     match value:
         case torch.Tensor() | np.ndarray():
-            value[...] = value == 0
+            value[...] = value == 0  # every entry changes: 0 becomes 1, and all others become 0
         case list():
             value.append(0)
         case set():
@@ -113,6 +113,7 @@ def spoil(value):
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))
 def test_no_argument_may_change(exercise):
+    # only an argument that can be changed in place counts: of numbers and texts, the answer passes
     for place, name in enumerate(exercise.arguments):
 
         def answer(*args):
@@ -122,8 +123,9 @@ def test_no_argument_may_change(exercise):
 
         report = checked(exercise.id, answer, 0)
         if any(spoil(copied(case.args[place])) for case in cases_of(exercise.id, 0)):
-            complaint = f"Your function changes `{name}`, which belongs to the caller."
-            assert complaint in " ".join(report.messages)
+            assert f"Your function changes `{name}`, which belongs to the caller." in " ".join(
+                report.messages
+            )
         else:
             assert report.passed
 
@@ -198,6 +200,7 @@ def test_the_solution_in_the_lesson_passes(exercise):
 @pytest.mark.parametrize(
     "exercise_id, answer",
     [
+        # what stands for an answer before there is one
         ("04-mean-pool", None),
         ("04-mean-pool", ...),
         *product(EXERCISES, [Mock(side_effect=NotImplementedError)]),  # as a stub raises it

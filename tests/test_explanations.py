@@ -1,4 +1,4 @@
-"""What explains a wrong answer: two known mistakes at once, a slip, an error in plain words."""
+"""What explains a wrong answer: a known mistake, two at once, a slip, an error in plain words."""
 
 import math
 import re
@@ -64,12 +64,13 @@ def test_both_of_two_mistakes_are_told():
 
 
 def test_a_mistake_that_explains_most_results_is_told_alone():
+    # of a batch of one text, zeros are returned; by themselves, zeros are no known mistake
     def padded_length_and_nothing_for_one(token_embeddings, attention_mask):
         total = (token_embeddings * attention_mask.unsqueeze(-1)).sum(dim=1)
         return total / token_embeddings.shape[1] if len(total) > 1 else 0 * total
 
-    (told,) = check("04-mean-pool", padded_length_and_nothing_for_one).mistakes
-    assert told.startswith("You divide by the padded length.")
+    (mistake,) = check("04-mean-pool", padded_length_and_nothing_for_one).mistakes
+    assert mistake.startswith("You divide by the padded length.")
     assert not check(
         "04-mean-pool", lambda token_embeddings, attention_mask: 0 * token_embeddings[:, 0]
     ).mistakes
@@ -99,6 +100,7 @@ TABLE = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, -6.0]])
 @pytest.mark.parametrize(
     "got, right, sentence",
     [
+        # tables of numbers
         (TABLE.T, TABLE, "the right result, transposed"),
         (TABLE.unsqueeze(1), TABLE, r"their shape is \(2, 1, 3\) and should be \(2, 3\)"),
         (TABLE / 4, TABLE, r"times 0\.25\."),
@@ -107,6 +109,7 @@ TABLE = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, -6.0]])
         (1 - TABLE, TABLE, "1 minus the right result"),
         (TABLE.abs(), TABLE, "without its signs"),
         (TABLE**2, TABLE, "squared"),
+        # the order of items, and which there are
         (np.array([3, 1, 2]), np.array([2, 1, 3]), "in the reverse order"),
         (["b", "a"], ["a", "b"], "in the reverse order"),
         (["b", "c", "a"], ["a", "b", "c"], "in another order"),
@@ -121,16 +124,16 @@ def test_a_slip_has_its_sentence(got, right, sentence):
 @pytest.mark.parametrize(
     "results",  # pairs of what an answer returns and what is right
     [
-        [(TABLE + torch.rand(2, 3), TABLE)],
+        [(TABLE + torch.rand(2, 3), TABLE)],  # every entry is off by something else
         [(TABLE.numpy(), TABLE)],  # the kind is wrong, and not the numbers
         [(3.0, 1.5)],  # one number is always a multiple of another
-        [("ba", "ab")],
-        [([["a"], 1], [{}, 2])],
-        [(ValueError("no"), TABLE)],
-        [(TABLE, None)],
-        [([], [1])],
+        [("ba", "ab")],  # a text is no list of letters
+        [([["a"], 1], [{}, 2])],  # items that have no order and no hash
+        [(ValueError("no"), TABLE)],  # the answer raised an error
+        [(TABLE, None)],  # nothing is right
+        [([], [1])],  # nothing is returned
         [(2 * TABLE, TABLE), (3 * TABLE, TABLE)],  # not one slip for all results
-        [(True, True), (True, False)],
+        [(True, True), (True, False)],  # truth values are no numbers
     ],
 )
 def test_what_is_no_slip_is_not_told_as_one(results):
@@ -147,10 +150,12 @@ def test_what_is_no_slip_is_not_told_as_one(results):
     ],
 )
 def test_single_numbers_are_scaled_by_what_stands_in_code(factor, sentence):
+    # one number is a multiple of any other, so there are several results
     assert slip_between([(factor * value, value) for value in (1.5, 0.3, 2.2)]) == sentence
 
 
-@pytest.mark.parametrize("raising, words", [  # (what raises, a part of the explanation)
+# (what raises an error, a regular expression that its explanation contains)
+@pytest.mark.parametrize("raising, words", [
     (lambda: torch.ones(2, 3) @ torch.ones(2, 3), "shapes do not line up"),
     (lambda: torch.ones(2, 3) * torch.ones(2), "shapes do not line up"),
     (lambda: np.ones((2, 3)) @ np.ones((2, 3)), "shapes do not line up"),
@@ -164,7 +169,7 @@ def test_single_numbers_are_scaled_by_what_stands_in_code(factor, sentence):
     (lambda: torch.ones(2)[2], "beyond the end"),
     (lambda: {}["a"], "no key `'a'`"),
     (lambda: [1].shape, r"A list has no `\.shape`"),
-    (lambda: len(3), ""),
+    (lambda: len(3), r"\A\Z"),  # no explanation: Python's own words are plain
     (lambda: missing_name, "`missing_name` has no value"),  # noqa: F821
     (lambda: 1 / 0, "divides by 0"),
     (lambda: max([]), "nothing to choose from"),
@@ -188,9 +193,8 @@ def test_usual_errors_are_told_in_plain_words(raising, words):
 
 def test_the_line_that_raised_is_shown():
     def answer(token_embeddings, attention_mask):
-        total = (token_embeddings * attention_mask).sum(dim=1)
-        return total
+        return (token_embeddings * attention_mask).sum(dim=1)
 
     (message,) = check("04-mean-pool", answer).messages
-    assert "in `total = (token_embeddings * attention_mask).sum(dim=1)`" in message
+    assert "in `return (token_embeddings * attention_mask).sum(dim=1)`" in message
     assert "do not line up" in message

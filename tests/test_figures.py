@@ -1,4 +1,6 @@
-"""How matplotlib's own figures are shown: what they say of themselves, their data as text, and nothing beside them."""
+"""How matplotlib's own figures are shown: what they say of themselves, their data as text, and
+nothing beside them.
+"""
 
 import re
 
@@ -20,18 +22,20 @@ def table(value):
 
 
 def by(draw, **options):
-    # a function that draws the table of a value, with a colour for each kind
+    # from a function of seaborn, one of a value that draws its table, with a colour for each kind
     return lambda value: draw(table(value), x="x", y="y", hue="kind", **options)
 
 
 GRID = np.arange(9.0).reshape(3, 3)
-KINDS = {  # draws a figure with this value among its data; what else its text holds
+# {name: (draws a figure with this value among its data, beginnings of lines of its text)}
+KINDS = {
     "seaborn's lines": (by(sns.lineplot), ["line cat: x 1.000 2.000 | y 0.000 0.250", "line dog: "]),
     "lines of two styles": (by(sns.lineplot, style="kind", markers=True), ["line cat: ", "line dog: "]),
     "a line with its band": (lambda value: sns.lineplot(table(value), x="x", y="y", seed=0), ["line: ", "band: "]),
     "seaborn's points": (by(sns.scatterplot), ["point cat: 1.000 0.000", "point dog: 2.000 "]),
     "colours of points": (lambda value: plt.scatter([1, 2], [3, 4], c=[0, value]), ["point: 1.000 3.000 value 0.000"]),
     "sizes of points": (lambda value: plt.scatter([1, 2], [3, 4], s=[9, value]), ["point: 1.000 3.000 size 9.000"]),
+    # a text holds at most 1000 numbers of points and of a picture; of more, how many there are
     "many points": (lambda value: plt.scatter([*range(1001)], [value] * 1001), ["points: x 1001 values"]),
     "steps": (lambda value: plt.step([1, 2], [3, value]), ["line: x 1 2"]),
     "a line over names": (lambda value: plt.plot(["cat", "dog"], [3, value]), ["line: x cat dog | y 3.000 "]),
@@ -71,7 +75,7 @@ KINDS = {  # draws a figure with this value among its data; what else its text h
 
 
 @pytest.fixture(autouse=True)
-def all_closed():
+def course_style_and_no_figure_left():
     plots.use_style()
     yield
     plt.close("all")
@@ -86,14 +90,14 @@ def show(shell):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_text_of_a_figure_holds_its_data(kind):
-    draw, holds = KINDS[kind]
+    draw, beginnings = KINDS[kind]
     texts = []
-    for value in (0.5, 0.625):
+    for value in (0.5, 0.625):  # with three decimals, both are exact
         draw(value)
         texts.append(figure_text.drawn(plt.gcf()))
         plt.close("all")
     assert texts[0] != texts[1], "another datum, the same text"
-    for words in holds:
+    for words in beginnings:
         assert any(line.startswith(words) for line in texts[0]), texts[0]
     assert not re.search("child|nolegend|container", str(texts)), "names that matplotlib makes up"
 
@@ -130,6 +134,7 @@ def test_a_figure_is_shown_as_a_drawing_a_picture_and_text(show):
     assert re.findall('^<figure class="cu-figure"|prefers-color', content["text/html"]) == [
         '<figure class="cu-figure"'
     ]
+    # the title says it nine times, so there is more than one copy
     assert content["text/html"].count("Half as much") > 9, (
         "the title and its copy for screen readers, in rows"
     )
@@ -138,6 +143,7 @@ def test_a_figure_is_shown_as_a_drawing_a_picture_and_text(show):
     assert show(plt.gcf())[0] == content
 
 
+# What the first line of the current figure's text says behind "Figure. ".
 def described(show):
     return show(plt.gcf())[0]["text/plain"].splitlines()[0].removeprefix("Figure. ")
 

@@ -1,9 +1,10 @@
-"""The glossary: its entries, its anchors, and one link per entry, from the term's first use in running prose.
+"""The glossary: its entries, its anchors, and one link per entry, from the term's first use in
+running prose.
 
-Running prose is what a learner reads as sentences in the lessons: paragraphs, lists and table rows. It excludes
-headings, code, table headers, other links, quizzes, recaps, questions from memory, further reading, the map of lesson
-00, answers marked by hand, and, in a lesson's first cell, the aims and the sentences about time and
-earlier lessons.
+Running prose is what a learner reads as sentences in the lessons: paragraphs, lists and table rows.
+It excludes headings, code, table headers, other links, quizzes, recaps, questions from memory,
+further reading, the map of lesson 00, answers marked by hand, and, in a lesson's first cell, the
+aims and the sentences about time and earlier lessons.
 """
 
 import re
@@ -50,16 +51,24 @@ WORDS = {  # how the lessons phrase it, if not just the term with an ending
     "vocabulary": "vocabulary|vocabularies",
 }
 # words of the glossary in their everyday sense
-EVERYDAY = "a bit (below|lucky)|these losses|make up for the loss|cross-entropy"
+EVERYDAY = "a bit (below|lucky)|these losses|make up for the loss"
+
+
+# a sentence ends before a capital letter, before code, or with the text: not in "0.5"
+SENTENCE_END = r"[.?](?= [A-Z`]|$)"
+# the last paragraph of an entry: where its term is used first, and perhaps related entries
+WHERE_TO_GO = r"First in lesson \[\d\d\]\((?:further/)?\d\d_[a-z_]+\.ipynb\)\.( See also [^.]+\.)?"
 
 
 def pattern(term):
     # a regular expression for all ways in which the lessons phrase a term
-    words = WORDS.get(term, re.escape(term).replace(r"\ ", " ") + "(s|es)?")
+    words = WORDS.get(term, re.escape(term) + "(s|es)?")
+    # no part of a longer word; before it no hyphen either, so that "cross-entropy" is no entropy
     return rf"(?<![\w-])({words})(?!\w)"
 
 
 def is_prose(name, cell):
+    # cells with metadata of nbgrader are those for answers that a person marks
     if cell.cell_type != "markdown" or "nbgrader" in cell.metadata:
         return False
     is_apart = cell.source.startswith(("## What you have seen", "## Further reading"))
@@ -104,7 +113,7 @@ def first_uses():
                 continue
             pieces = running_prose(name, cell)
             text = "".join(piece for piece, _ in pieces)
-            # for each character, the anchor that it links to
+            # for each character of the text, the anchor that it links to, or ""
             targets = [target for piece, target in pieces for _ in piece]
             text = dotted(EVERYDAY, text)
             for term in sorted(NAMES, key=len, reverse=True):
@@ -123,15 +132,19 @@ FIRST = first_uses()
 each_term = pytest.mark.parametrize("term", NAMES)
 
 
-def test_is_a_notebook_of_diagrams_and_text():
+def test_is_a_notebook_like_a_lesson_with_its_own_title():
     nbformat.validate(GLOSSARY)
     assert GLOSSARY.metadata == SOURCES["00"].metadata
-    assert all(cell.cell_type == "markdown" and not cell.metadata for cell in TERMS)
     assert GLOSSARY.cells[0].source.startswith("# Glossary\n")
+
+
+def test_the_entries_are_text_and_come_last():
+    assert all(cell.cell_type == "markdown" and not cell.metadata for cell in TERMS)
     assert GLOSSARY.cells[-len(TERMS) :] == TERMS
 
 
 def test_terms_are_many_and_different_and_in_alphabetical_order():
+    # enough for the terms of the lessons, and few enough to leaf through
     assert 45 <= len(NAMES) <= 70
     assert sorted(set(NAMES)) == NAMES
 
@@ -147,37 +160,49 @@ def test_the_same_anchor_works_in_jupyterlab_on_github_and_in_the_book(term):
 
 
 @each_term
-def test_a_definition_is_short_and_ends_with_where_to_go(term):
-    _, definition, last = ENTRIES[term].source.split("\n\n")
+def test_a_definition_is_one_short_paragraph(term):
+    _, definition, _ = ENTRIES[term].source.split("\n\n")
+    # so that it explains something, and is read in less than half a minute
     assert 8 <= len(definition.split()) <= 80
-    assert 1 <= len(re.findall(r"[.?](?= [A-Z`]|$)", definition)) <= 4
-    assert re.fullmatch(
-        r"First in lesson \[\d\d\]\((?:further/)?\d\d_[a-z_]+\.ipynb\)\.( See also [^.]+\.)?", last
-    )
-    others = re.findall(r"\]\(#([^)]*)\)", last)
-    assert set(others) <= {anchor(name) for name in NAMES} - {anchor(term)}
-    assert all(
-        anchor(words) == target for words, target in re.findall(r"\[([^\]]+)\]\(#([^)]+)\)", last)
-    )
+    assert 1 <= len(re.findall(SENTENCE_END, definition)) <= 4
 
 
 @each_term
-def test_a_term_is_linked_once_and_from_its_first_use_which_its_entry_names(term):
-    texts = [
+def test_an_entry_ends_with_where_to_go(term):
+    assert re.fullmatch(WHERE_TO_GO, ENTRIES[term].source.split("\n\n")[-1])
+
+
+@each_term
+def test_an_entry_links_to_others_and_by_their_names(term):
+    links = re.findall(r"\[([^\]]*)\]\(#([^)]*)\)", ENTRIES[term].source)  # (words, anchor)
+    assert {target for _, target in links} <= {anchor(name) for name in NAMES} - {anchor(term)}
+    assert all(anchor(words) == target for words, target in links)
+
+
+@each_term
+def test_a_term_is_linked_once_and_from_its_first_use(term):
+    markdown_cells = [
         (name, cell)
         for name, notebook in LESSONS.items()
         for cell in notebook.cells
         if cell.cell_type == "markdown"
     ]
+    # where each link to the term stands; a cell with two links comes twice
     links = [
         (name, cell.id)
-        for name, cell in texts
+        for name, cell in markdown_cells
         for _ in re.findall(rf"\]\((?:\.\./)?glossary\.ipynb#{anchor(term)}\)", cell.source)
     ]
     assert term in FIRST, "no lesson uses it in a sentence"
     name, cell_id, target = FIRST[term]
     assert links == [(name, cell_id)], f"its first use is in {name}, {cell_id}"
     assert target == anchor(term), f"in {name}, {cell_id} a later use is linked"
+
+
+@each_term
+def test_an_entry_names_the_lesson_of_the_first_use(term):
+    name, _, _ = FIRST[term]
+    # the name of a lesson's file begins with the lesson's number, in two digits
     assert f"First in lesson [{Path(name).name[:2]}]({name})." in ENTRIES[term].source
 
 
@@ -188,8 +213,11 @@ def test_links_cover_whole_words_and_stand_in_sentences():
             if not links:
                 continue
             assert is_prose(name, cell), f"{name}, {cell.id}"
-            shown = [target for _, target in running_prose(name, cell) if target]
-            assert len(set(shown)) == len(links), f"{name}, {cell.id}: a link outside running prose"
+            targets = [target for _, target in running_prose(name, cell) if target]
+            assert len(set(targets)) == len(links), (
+                f"{name}, {cell.id}: a link outside running prose"
+            )
+            # a letter stands right before a link, or right behind it
             assert not re.search(
                 r"\w\[[^\]]*\]\((?:\.\./)?glossary|\((?:\.\./)?glossary\.ipynb#[a-z0-9-]+\)\w",
                 cell.source,

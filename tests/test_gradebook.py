@@ -1,4 +1,7 @@
-"""Combining the marks of several hand-ins, and tables that instructors fill in. No notebook is run here."""
+"""Combining the marks of several hand-ins, and tables that instructors fill in.
+
+No notebook is run here.
+"""
 
 import csv
 import io
@@ -7,8 +10,7 @@ import unicodedata
 from dataclasses import replace
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from course_utils.tools.grading import (
     csv_files,
@@ -37,8 +39,9 @@ from .grader import ROOT, points_of
 from .marks import ALL_04, ALL_05, BOTH, FULL, WORK, learners, result
 
 FAILED = Result(NOT_MARKED, "its marking process ended twice")
+# of the report that a person marks: {row: its most points}, and the points of all rows
 RUBRIC, REPORT = WORK["rubrics"]["14-report"], points_of("14-report")
-# of a report, which a person marks
+# a report that waits for its points
 HANDED_IN = result(lesson="14-report", texts={"14-report": "My report."})
 
 
@@ -53,6 +56,7 @@ def test_a_hand_in_that_was_replaced_says_nothing_any_more():
     assert "more than once; the latest counts: new.ipynb" in ada.notes[0]
 
 
+# Ada's first hand-in, with two right answers
 EARLIER = ("ada", "full.ipynb", 1, result(*ALL_04[:2], texts={ALL_04[0]: "mine"}))
 
 
@@ -119,14 +123,15 @@ def test_what_is_no_notebook_is_said(data, words):
 
 
 @pytest.mark.parametrize(
-    "nothing, strangers, doubts",
+    "absent, strangers, doubts",  # beside Ada: who handed nothing in, who is not on the roster
     [(1, 0, ""), (9, 0, "Nearly everybody.*"), (1, 1, ".*run this again.*")],
+    ids=["one of two", "nine of ten", "one, and perhaps the stranger"],
 )
-def test_a_class_whose_hand_ins_may_be_other_peoples_is_doubted(nothing, strangers, doubts):
-    without = LearnerRecord("n", "", status="nothing handed in")
+def test_a_class_whose_hand_ins_may_be_other_peoples_is_doubted(absent, strangers, doubts):
+    absentee = LearnerRecord("n", "", status="nothing handed in")
     stranger = LearnerRecord("x", "", notes=["not on the roster"], files=["hw4 x/a.ipynb"])
     doubt = doubtful_owners(
-        [*[without] * nothing, *[stranger] * strangers, LearnerRecord("ada", "")]
+        [*[absentee] * absent, *[stranger] * strangers, LearnerRecord("ada", "")]
     )
     assert re.fullmatch(doubts, doubt)
 
@@ -142,11 +147,13 @@ def test_what_is_one_of_several_namesakes_is_on_the_rows_of_all_and_gives_none_o
     note = "left out: 71/a.ipynb: several on the roster have this name"
     assert [record_of[key].notes for key in ("a", "b", "cleo")] == [[note], [note], []]
     assert {record_of[key].reason for key in "ab"} == {"what may be this learner's was left out"}
+    # Moodle's fourth column; without a grade, a learner is not given 0
     grades = [grade for _, _, _, grade, *_ in platforms.MOODLE.table(class_records, "Title")]
     assert grades == ["Grade", FULL, None, None, 0]
 
 
 def test_a_copied_cell_does_not_replace_its_lesson():
+    # Ada's notebook of lesson 05 also has one answer of lesson 04
     copied = result("04-baseline", missing={*ALL_04} - {"04-baseline"})
     mixed = result(*ALL_05, lesson="05")
     mixed = replace(mixed, lessons=["04", "05"], exercises={**mixed.exercises, **copied.exercises})
@@ -196,13 +203,14 @@ PARTLY_MARKED = [
     ("ada", "a.ipynb", 1, result(*ALL_04)),
     ("bob", "b.ipynb", 1, FAILED),
     ("cleo", "c.ipynb", 1, result(*ALL_04)),
-    ("cleo", "new.ipynb", 2, FAILED),  # the latest counts, whatever it is
+    ("cleo", "new.ipynb", 2, FAILED),  # the latest counts, even if the grader failed on it
 ]
 
 
 @pytest.fixture
 def tables(tmp_path):
-    reports.write_tables(tmp_path, list(learners(*PARTLY_MARKED).values()), WORK, True)
+    # the folder of what is written of PARTLY_MARKED
+    reports.write_for_people(tmp_path, list(learners(*PARTLY_MARKED).values()), WORK, isolated=True)
     return tmp_path
 
 
@@ -242,14 +250,19 @@ def test_the_summary_names_who_is_not_marked(tables):
     ) in (tables / "summary.html").read_text()
 
 
+NOT_MARKED_THEN_FULL = [("ada", "a.ipynb", 1, FAILED), ("ada", "b.ipynb", 2, result(*ALL_04))]
+
+
 def test_a_later_hand_in_of_the_lesson_counts_in_its_place():
-    hand_ins = ("ada", "a.ipynb", 1, FAILED), ("ada", "b.ipynb", 2, result(*ALL_04))
-    ada = learners(*hand_ins)["ada"]
+    ada = learners(*NOT_MARKED_THEN_FULL)["ada"]
     assert ada.points == FULL
     assert ada.status == "ok"
     assert ada.notes == ["not marked: a.ipynb: its marking process ended twice"]
-    ada = learners(*hand_ins, lessons=("04", "05"))["ada"]
-    assert (ada.points, ada.status) == (None, "not marked"), "it may have been lesson 05"
+
+
+def test_a_later_hand_in_does_not_count_for_what_may_have_been_another_lesson():
+    ada = learners(*NOT_MARKED_THEN_FULL, lessons=("04", "05"))["ada"]
+    assert (ada.points, ada.status) == (None, "not marked")
 
 
 # --- pages
@@ -261,7 +274,7 @@ CHECKSUM = "-[0-9a-f]{10}"
 @pytest.mark.parametrize(
     "key, name",
     [
-        # plain keys
+        # plain keys: small letters, digits and single hyphens, at most 60 of them
         ("ada", "ada"),
         ("smith-jones-2", "smith-jones-2"),
         ("4711", "4711"),
@@ -273,8 +286,9 @@ CHECKSUM = "-[0-9a-f]{10}"
         ("a--b", f"a-b{CHECKSUM}"),
         ("../a", f"a{CHECKSUM}"),
         ("a\n", f"a{CHECKSUM}"),
-        ("x" * 61, "x" * 49 + CHECKSUM),
+        ("x" * 61, "x" * 49 + CHECKSUM),  # again 60
         ("ada-0123456789", f"ada-0123456789{CHECKSUM}"),  # as if it had a checksum
+        # without any Latin letter
         ("李雷", f"learner{CHECKSUM}"),
         ("-", f"learner{CHECKSUM}"),
         ("", f"learner{CHECKSUM}"),
@@ -292,24 +306,26 @@ KEYS = st.lists(st.text(), unique=True) | st.lists(st.text("aA-Á0ｅ ."), uniqu
 def test_no_two_learners_share_a_page(keys):
     # and learners whose keys equal the name of another's page
     keys = {*keys, *(page_name(key).removesuffix(".html") for key in keys)}
-    plain, secret, other = (
-        {page_name(key, salt) for key in keys} for salt in (b"", b"one salt", b"another")
-    )
+    plain = {page_name(key) for key in keys}
+    secret = {page_name(key, b"one secret") for key in keys}
     assert (len(plain), len(secret)) == (len(keys), len(keys))
-    assert not secret & other
+    assert secret.isdisjoint(page_name(key, b"another") for key in keys)
     assert all(re.fullmatch(r"[a-z0-9-]{1,60}\.html", name) for name in plain)
     assert all(re.fullmatch(r"[0-9a-f]{32}\.html", name) for name in secret)
 
 
 # --- tables
 
-# signs that begin a formula, also in full width; separators, quotation marks, blanks and invisible characters
+# signs that begin a formula, also in full width; separators, quotation marks, blanks and invisible
+# characters
 SIGNS = "=+-@＝＋－＠﹦;,\t\n\r\"' \u00a0\u200b\ufeff\u2060\u3164\u2028ab1"
 ODD_CELL = st.text(st.sampled_from(SIGNS)) | st.text(st.characters(exclude_categories=("Cs", "Cc")))
 
 
-def formula(cell):
-    """Whether a spreadsheet may treat a cell as a formula: its first visible character is a sign."""
+def may_be_formula(cell):
+    """Whether a spreadsheet may treat a cell as a formula: its first visible character is a sign
+    that begins one.
+    """
     for letter in cell:
         invisible = unicodedata.category(letter) in ("Cf", "Cc", "Zs") or letter.isspace()
         if not invisible and letter not in "\u3164\u115f\u1160\uffa0":  # letters without ink
@@ -317,7 +333,7 @@ def formula(cell):
     return False
 
 
-@given(st.lists(st.lists(ODD_CELL, min_size=3, max_size=3), min_size=2))
+@given(st.lists(st.lists(ODD_CELL, min_size=3, max_size=3), min_size=2))  # a header and rows
 @example([["a", "b", "c"], ["a", 'b;"=1', "c"], ["a", 'b\n"=1', "c"], ["'=1", "''=1", '";\t"＝1']])
 def test_no_cell_is_a_formula_whatever_separates_cells(tmp_path_factory, rows):
     path = tmp_path_factory.getbasetemp() / "table.csv"
@@ -325,7 +341,7 @@ def test_no_cell_is_a_formula_whatever_separates_cells(tmp_path_factory, rows):
     written = path.read_bytes().decode("utf-8-sig")
     for separator in ";\t,":
         read = list(csv.reader(io.StringIO(written, newline=""), delimiter=separator))
-        assert not [cell for row in read for cell in row if formula(cell)]
+        assert not [cell for row in read for cell in row if may_be_formula(cell)]
     assert [list(map(texts.from_cells, row)) for row in read] == rows, (
         "read with commas, it is the same"
     )
@@ -353,20 +369,28 @@ def test_what_is_no_formula_stays_as_it_is(text):
 
 
 def test_no_cell_is_a_command_of_a_terminal():
+    # both characters begin one: ESC, and the same in one byte with "["
     assert not {"\x1b", "\x9b"} & {*texts.for_cells("\x1b[2J"), *texts.for_cells("\x9b2J")}
 
 
 def test_what_belongs_to_nobody_is_said(tmp_path):
     why = "two learners may be meant by `812`"
+    # one more than the summary lists
     left_out = [handed_files.LeftOut(f"=x{number}.ipynb", why) for number in range(201)]
-    reports.write_tables(tmp_path, [], WORK, True, left_out)
+    reports.write_for_people(tmp_path, [], WORK, isolated=True, left_out=left_out)
     rows = csv_files.read_table(tmp_path / "left_out.csv")
     assert (len(rows), rows[0]) == (201, {"file": "'=x0.ipynb", "why": why})
     summary = (tmp_path / "summary.html").read_text()
     listed = ("<h2>Left out</h2>", "201 files belong to no learner", "=x199.ipynb")
     assert [words for words in listed if words not in summary] == []
     assert "=x200.ipynb" not in summary, "200 are listed"
-    reports.write_tables(tmp_path, [], WORK, True)
+
+
+def test_where_nothing_is_left_out_any_more_neither_table_nor_summary_says_so(tmp_path):
+    reports.write_for_people(
+        tmp_path, [], WORK, isolated=True, left_out=[handed_files.LeftOut("x.ipynb", "why")]
+    )
+    reports.write_for_people(tmp_path, [], WORK, isolated=True)
     assert not (tmp_path / "left_out.csv").exists()
     assert "Left out" not in (tmp_path / "summary.html").read_text()
 
@@ -388,7 +412,7 @@ def test_a_report_has_points_when_all_lines_of_its_rubric_have_some(tmp_path, tw
     ]
     assert sum(int(row["of"]) for row in rows) == 2 * REPORT
     text = path.read_text(encoding="utf-8-sig")
-    for row, most in RUBRIC.items():
+    for row, most in RUBRIC.items():  # fill in one line after the other
         assert (ada.by_hand["14-report"].points, ada.waiting) == (None, REPORT)
         text = text.replace(
             f"ada,,14-report: {row},,{most}", f"ada,,14-report: {row},{most},{most}"
@@ -408,10 +432,13 @@ def test_who_wrote_a_report_has_filled_something_in(lessons, text, notes):
     assert learners(("ada", "a.ipynb", 1, report), lessons=lessons)["ada"].notes == notes
 
 
+def test_the_table_begins_with_a_mark_so_that_spreadsheets_read_names(tmp_path, two_reports):
+    manual.read_manual(tmp_path / "manual.csv", list(two_reports.values()))
+    assert (tmp_path / "manual.csv").read_bytes().startswith(b"\xef\xbb\xbf")
+
+
 def test_what_a_person_writes_stays(tmp_path, two_reports):
     path = tmp_path / "manual.csv"
-    manual.read_manual(path, list(two_reports.values()))
-    assert path.read_bytes().startswith(b"\xef\xbb\xbf"), "so that spreadsheets read José"
     # -Kim and Lee stand in a column that the teacher added
     lines = [f"ada;14-report: {row};1;;;-Kim" for row in RUBRIC if row != "Result"]
     # Ada's line for the result has a decimal comma; Zoe is nobody
@@ -420,7 +447,7 @@ def test_what_a_person_writes_stays(tmp_path, two_reports):
     for _ in range(3):  # each run reads what the one before wrote
         (notice,) = manual.read_manual(path, list(two_reports.values()))
         report = two_reports["ada"].by_hand["14-report"]
-        assert report.points == len(RUBRIC) + 0.5
+        assert report.points == len(RUBRIC) + 0.5  # 1 for each row, and 1.5 for the result
         assert report.of == REPORT
         assert report.text == "My report."
         comments = ("Result: 1.5 of 2. + clear writing\n", "Advice: 1 of 1")
@@ -438,11 +465,14 @@ def test_what_a_person_writes_stays(tmp_path, two_reports):
 # --- points given in place of the computed ones
 
 HEADER = "learner,cell,points,comment\n"
-FIRST, MOST = ALL_04[0], points_of(ALL_04[0])
+FIRST, MOST = ALL_04[0], points_of(ALL_04[0])  # an exercise, and its points
 
 
 def overridden(folder, lines, *others, lessons=None):
-    """(records of ada, who failed everything, and of others; notices) after reading these lines of manual.csv."""
+    """Read these lines of manual.csv. Returns (records, notices).
+
+    The records are of ada, who failed everything, and of others.
+    """
     (folder / "manual.csv").write_text(HEADER + lines)
     record_of = learners(("ada", "a.ipynb", 1, result()), *others, lessons=lessons)
     return record_of, manual.read_manual(folder / "manual.csv", list(record_of.values()))
@@ -450,13 +480,12 @@ def overridden(folder, lines, *others, lessons=None):
 
 @pytest.fixture
 def marked_by_hand(tmp_path):
+    # the folder of what is written of two learners who failed everything:
     # Ada is given all points of FIRST, and Bob is told something
     lines = f'ADA,{FIRST},{MOST},"the idea is right, <b>Ada</b>"\nbob,{FIRST},,Look at the mask.\n'
     record_of, notices = overridden(tmp_path, lines, ("bob", "b.ipynb", 1, result()))
     assert notices == []
-    assert record_of["ada"].points == MOST
-    assert record_of["bob"].points == 0
-    reports.write_tables(tmp_path, list(record_of.values()), WORK, True)
+    reports.write_for_people(tmp_path, list(record_of.values()), WORK, isolated=True)
     return tmp_path
 
 
@@ -491,7 +520,7 @@ def test_pages_say_what_the_teacher_gave_and_why(marked_by_hand, file, words, ar
 
 
 def test_an_override_is_never_lost(tmp_path):
-    # the second line says nothing
+    # the second line has neither points nor a comment, so its wrong name is no error
     lines = f"ada,{FIRST},1,why\nada,04-mean-pol,,\nzoe,{FIRST},,Come and see me.\n"
     _, (of_lesson, of_stranger) = overridden(tmp_path, lines, lessons=("05",))
     assert f"lines about {FIRST} are of lessons that do not count here" in of_lesson
@@ -513,14 +542,17 @@ def test_an_override_where_the_grader_failed(tmp_path):
     (tmp_path / "manual.csv").write_text(HEADER + f"bob,{FIRST},1,seen by eye\n")
     bob = learners(("bob", "b.ipynb", 1, FAILED), lessons=("04",))["bob"]
     manual.read_manual(tmp_path / "manual.csv", [bob])
-    reports.write_tables(tmp_path, [bob], WORK, True)
+    reports.write_for_people(tmp_path, [bob], WORK, isolated=True)
     (row,) = csv_files.read_table(tmp_path / "grades.csv")
     assert (row[FIRST], row["total"]) == ("1", "")
-    computed = "Computed: not marked yet; your teacher gives 1 of"
-    assert computed in (tmp_path / "feedback" / "bob.html").read_text()
+    assert (
+        "Computed: not marked yet; your teacher gives 1 of"
+        in (tmp_path / "feedback" / "bob.html").read_text()
+    )
 
 
 RESULT = "ada,14-report: Result"
+# beginnings of messages
 TWICE, TOO_MUCH = "line 3: ada has a second line", "line 2: points must be a number from 0 to"
 
 
@@ -546,7 +578,7 @@ TWICE, TOO_MUCH = "line 3: ada has a second line", "line 2: points must be a num
         ("zoe,04-mean-pol,,why", "did you mean '04-mean-pool'"),
         ("ada,14-report: Resul,1,why", "did you mean '14-report: Result'"),
         (f"ada,{FIRST},1,why\nada,{FIRST},1,why", TWICE),
-        (None, "needs the columns"),
+        (None, "needs the columns"),  # a table without the column of points
     ],
 )
 def test_bad_tables_change_nothing(tmp_path, lines, words):

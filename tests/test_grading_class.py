@@ -1,4 +1,6 @@
-"""A class marked as an instructor does it: one command, its tables and pages, and what is and is not marked again."""
+"""A class marked as an instructor does it: one command, its tables and pages, and what is and is
+not marked again.
+"""
 
 import json
 import os
@@ -6,6 +8,7 @@ import re
 import shutil
 import time
 from dataclasses import asdict
+from types import SimpleNamespace
 from unittest.mock import MagicMock, Mock
 
 import nbformat
@@ -20,20 +23,30 @@ from course_utils.tools.grading.records import page_name
 from course_utils.tools.grading.results import GradeError, Mark, Result
 
 from . import grader
-from .grader import course, graded, hand_in, isolation, needs_extras, points_of, write_class
+from .grader import (
+    course,
+    graded,
+    hand_in,
+    nbgrader_environment,
+    points_of,
+    skip_unless_isolated,
+    write_class,
+)
 from .marks import result
 
 one_sandbox = grader.one_sandbox
 FULL, UNIT = points_of("04"), points_of("04-max-pool")
-# averages over the padding too
+# an answer that averages over the padding too
 HALF = "def my_mean_pool(token_embeddings, attention_mask):\n    return token_embeddings.mean(1)"
 REPORT = "14_report.ipynb"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A class of six, and a roster of seven."""
-    isolation()
+    """A folder with `class`, hand-ins of six, and roster.csv, which has one who handed nothing in
+    and lacks =fay.
+    """
+    skip_unless_isolated()
     folder = tmp_path_factory.mktemp("class")
     prints = "# mine\ndef my_mean_pool(a, b):\n    print('x' * 10**6)\n    return a"
     exits = "import os\ndef my_mean_pool(a, b):\n    os._exit(0)"
@@ -52,22 +65,29 @@ def folder(tmp_path_factory):
     return folder
 
 
-def course_grade(folder, out, *more, **how):
-    """`course grade` on the class of a folder. It ends with 4: it is doubtful whose some hand-ins are."""
-    more = ("--roster", folder / "roster.csv", "--seed", 7, "--lessons", "04", *more)
-    return course("grade", folder / "class", "--out", out, *more, **how)
+def course_grade(folder, out, *options, env=None):
+    """`course grade` on the class of a folder.
+
+    It ends with 4: it is doubtful whose some hand-ins are.
+    """
+    return course(
+        "grade",
+        folder / "class",
+        *("--roster", folder / "roster.csv", "--seed", 7, "--lessons", "04", "--out", out),
+        *options,
+        env=env,
+    )
+
+
+# How the command ended that marked the class.
+@pytest.fixture(scope="module")
+def marked_class(folder):
+    return course_grade(folder, folder / "out", "--workers", 1)
 
 
 @pytest.fixture(scope="module")
-def out(folder):
+def out(folder, marked_class):
     """The folder of the results of the class, as one command writes them."""
-    done = course_grade(folder, folder / "out", "--workers", 1)
-    assert done.stderr.startswith(
-        "1 on the roster have handed nothing in (gus), and hand-ins of 1 belong to nobody on it "
-        "(=fay/04_pooling.ipynb)"
-    )
-    assert done.returncode == 4
-    assert all(words in done.stdout for words in ("7 learners", "summary.html"))
     return folder / "out"
 
 
@@ -85,7 +105,9 @@ def results(out):
 
 @pytest.fixture
 def known_answers(monkeypatch):
-    """`grade` runs nothing: an exercise of lesson 04 is passed if its cell is the lesson's own answer."""
+    """`grade` runs nothing: an exercise of lesson 04 is passed if its cell is the lesson's own
+    answer, and else failed.
+    """
 
     def mark_here(jobs, settings, workers):
         for job in jobs:
@@ -97,11 +119,24 @@ def known_answers(monkeypatch):
     monkeypatch.setattr(class_run, "isolation_problem", lambda: "")
 
 
-def counted(folder, **options):
-    """How many notebooks of the class in a folder `grade` marked, and its records."""
-    progress = Mock(side_effect=lambda results, total: results)
-    learners = graded(folder / "class", folder / "out", progress, lessons=("04",), **options)
-    return progress.call_args.args[1], learners  # of progress(results, number of notebooks)
+def graded_again(folder, **options):
+    """`grade` on a class with or without earlier results in `out` of its folder.
+
+    The result has `marked`, the number of notebooks that were marked, and `records` by learner.
+    """
+    progress = Mock(side_effect=lambda results, number_of_notebooks: results)
+    records = graded(folder / "class", folder / "out", progress, lessons=("04",), **options)
+    _, marked = progress.call_args.args
+    return SimpleNamespace(marked=marked, records=records)
+
+
+def test_the_command_doubts_whose_hand_ins_are_and_says_where_the_results_are(marked_class):
+    assert marked_class.stderr.startswith(
+        "1 on the roster have handed nothing in (gus), and hand-ins of 1 belong to nobody on it "
+        "(=fay/04_pooling.ipynb)"
+    )
+    assert marked_class.returncode == 4
+    assert all(words in marked_class.stdout for words in ("7 learners", "summary.html"))
 
 
 def test_everybody_has_a_row_with_points_and_a_status(out):
@@ -136,9 +171,16 @@ def test_results_hold_everything_for_machines(out):
 
 
 def test_beside_the_results_stand_pages_and_a_table_for_each_platform(out):
-    names = "feedback class.csv class.html grades.csv results.jsonl results.jsonl.lock summary.html"
-    tables = {f"{platform.name}.csv" for platform in PLATFORMS}
-    assert {path.name for path in out.iterdir()} == tables.union(names.split())
+    tables_of_platforms = {f"{platform.name}.csv" for platform in PLATFORMS}
+    assert {path.name for path in out.iterdir()} == tables_of_platforms | {
+        "feedback",
+        "class.csv",
+        "class.html",
+        "grades.csv",
+        "results.jsonl",
+        "results.jsonl.lock",
+        "summary.html",
+    }
 
 
 def test_each_learner_has_a_page_which_tells_the_mistake(out):
@@ -157,7 +199,7 @@ def test_each_learner_has_a_page_which_tells_the_mistake(out):
     }
     (mistake,) = results(out)["bob"]["exercises"]["04-mean-pool"]["mistakes"]
     page = (out / "feedback" / "bob.html").read_text()
-    # the beginning of the mistake, up to its first code
+    # up to its first code, which the page formats; 40 characters are enough to know it by
     assert all(words in page for words in (mistake.partition("`")[0][:40], "padding"))
     assert "(given" not in page, "what the answer was given stays secret"
 
@@ -165,41 +207,46 @@ def test_each_learner_has_a_page_which_tells_the_mistake(out):
 def test_the_class_report_can_have_names_and_links_without_marking_again(copied):
     report = copied / "out" / "class.html"
     assert "<bdi>Bob</bdi>" not in report.read_text()
-    marked, _ = counted(copied, roster=copied / "roster.csv", names=True, decks="../decks")
-    assert marked == 0
+    again = graded_again(copied, roster=copied / "roster.csv", names=True, decks="../decks")
+    assert again.marked == 0
     assert "<bdi>Bob</bdi>" in report.read_text()
     assert 'href="../decks/04_pooling.slides.html#/7"' in report.read_text()
 
 
 def test_where_nothing_changed_nothing_is_marked_or_written_again(copied, known_answers):
     before = {path: path.read_bytes() for path in (copied / "out").rglob("*") if path.is_file()}
-    assert counted(copied, roster=copied / "roster.csv")[0] == 0
+    assert graded_again(copied, roster=copied / "roster.csv").marked == 0
     assert {path: path.read_bytes() for path in before} == before
 
 
 def test_secret_names_of_pages_replace_the_plain_ones_and_stay_in_later_runs(copied, known_answers):
-    hidden, later = (counted(copied, secret_pages=secret)[1] for secret in (True, False))
+    hidden = graded_again(copied, secret_pages=True).records
+    later = graded_again(copied, secret_pages=False).records
     pages = {path.name for path in (copied / "out" / "feedback").iterdir()}
-    assert [{record.page for record in run.values()} for run in (hidden, later)] == [pages, pages]
+    assert {record.page for record in hidden.values()} == pages
+    assert {record.page for record in later.values()} == pages
     assert all(re.fullmatch(r"[0-9a-f]{32}\.html", page) for page in pages)
 
 
 def test_only_what_is_new_is_marked_again(copied, known_answers):
     write_class(copied / "class", cleo=hand_in("04", max_pool="solution"))
-    marked, learners = counted(copied)
-    assert marked == 1
-    assert learners["cleo"].points == points_of("04-max-pool")
-    assert "gus" not in learners, "without the roster, who handed nothing in is unknown"
+    again = graded_again(copied)
+    assert again.marked == 1
+    assert again.records["cleo"].points == points_of("04-max-pool")
+    assert "gus" not in again.records, "without the roster, who handed nothing in is unknown"
 
 
 def test_with_only_the_old_results_of_others_stay(copied, known_answers):
     write_class(copied / "class", cleo=hand_in("04", all="solution"), ada=hand_in("04"))
-    marked, learners = counted(copied, only=("cleo",))
-    assert marked == 1
-    assert learners["ada"].points == FULL
-    assert counted(copied, only=("cleo",), regrade=True)[0] == 1
+    again = graded_again(copied, only=("cleo",))
+    assert again.marked == 1
+    assert again.records["ada"].points == FULL
+    assert graded_again(copied, only=("cleo",), regrade=True).marked == 1
+
+
+def test_only_needs_a_learner_who_is_there_and_results_of_the_others(copied, known_answers):
     with pytest.raises(GradeError, match=r"--only: there is no such learner as cle\."):
-        counted(copied, only=("cle",))
+        graded_again(copied, only=("cle",))
     with pytest.raises(GradeError, match="mark the class once without --only"):
         graded(copied / "class", copied / "new", only=("cleo",))
 
@@ -228,16 +275,17 @@ def test_a_learners_many_notebooks_cost_the_class_no_more_than_two(monkeypatch):
 )
 def test_an_answer_that_passes_by_chance_has_one_try(drawn, status):
     marker = marking.Marker.__new__(marking.Marker)  # without a sandbox, which only __init__ needs
-    # the slice, then the cells from the top, twice
+    # three attempts in this order: the slice of the notebook that the answer needs, and the cells
+    # from the top, twice; "more" names the runs of other cells that are possible: one, to the "end"
     marker.attempt = lambda *_: (Mark("", drawn.pop(0), 0, 1), {"more": ["end"]})
-    mark = marker.exercise(b"", "04-mean-pool", 0)
+    mark = marker.mark_exercise(b"", "04-mean-pool", 0)
     assert drawn == [], "all results were asked for"
     assert mark.status == status
     assert (marking.DIFFERS in mark.messages) == (status == "failed")
 
 
 def test_an_interruption_loses_nothing(tmp_path, known_answers):
-    def stop_after_two(results, total):
+    def stop_after_two(results, number_of_notebooks):
         yield from (next(results), next(results))
         raise KeyboardInterrupt
 
@@ -246,7 +294,7 @@ def test_an_interruption_loses_nothing(tmp_path, known_answers):
     with pytest.raises(KeyboardInterrupt):
         graded(tmp_path / "class", out, stop_after_two, lessons=("04",))
     assert {path.name for path in out.iterdir()} == {"results.jsonl", "results.jsonl.lock"}
-    assert counted(tmp_path)[0] == 2
+    assert graded_again(tmp_path).marked == 2
     assert len(read_table(out / "grades.csv")) == 4
 
 
@@ -272,7 +320,7 @@ def test_what_a_person_marks_waits_and_then_counts(tmp_path):
         (0, most, most),
         (0, most, 0),
     ]
-    # a point for each row of Ada's rubric, and half a one for its result
+    # a point in each line of Ada's, then half a point in that of the result
     marked = re.sub(r"(?m)^(ada,,14-report: \w+),,", r"\1,1,", (out / "manual.csv").read_text())
     (out / "manual.csv").write_text(
         marked.replace("Result,1,2,,", 'Result,"0,5",2,"Well said, <b>Ada</b>",')
@@ -297,8 +345,8 @@ with Gradebook('sqlite:///' + sys.argv[1]) as book:
 
 @pytest.mark.nightly
 def test_into_nbgrader(tmp_path):
-    environment = needs_extras()
-    isolation()
+    environment = nbgrader_environment()
+    skip_unless_isolated()
     report = hand_in("14-report", report="Mine <img src=x onerror=alert(1)>")
     source = write_class(
         tmp_path / "class", **{"ada": (REPORT, report), "e ve": (REPORT, hand_in("14-report"))}
@@ -309,8 +357,11 @@ def test_into_nbgrader(tmp_path):
     assert "2 submissions written" in done.stdout, done.stderr
 
     # the gradebook
-    program = ["-W", "ignore", "-c", PRINTS_ADAS_SCORE_AND_ALL_STUDENTS]
-    book = course(tmp_path / "nb" / "gradebook.db", program=program, env=environment)
+    book = course(
+        tmp_path / "nb" / "gradebook.db",
+        program=["-W", "ignore", "-c", PRINTS_ADAS_SCORE_AND_ALL_STUDENTS],
+        env=environment,
+    )
     students = ["ada", f"hand-in-{page_name('e ve').removesuffix('.html')}"]
     assert book.stdout == f"0.0 {points_of('14-report'):.1f} True {students}\n", book.stderr
 
@@ -319,16 +370,23 @@ def test_into_nbgrader(tmp_path):
     assert re.findall("(?:<|&lt;)img", written) == ["&lt;img"], "formgrader shows Markdown as HTML"
 
     # nbgrader's own feedback
-    database = f"--CourseDirectory.db_url=sqlite:///{tmp_path / 'nb' / 'gradebook.db'}"
-    nbgrader = "-m nbgrader generate_feedback lesson-14-report --force --course-dir".split()
-    feedback = course(tmp_path / "nb", database, program=nbgrader, env=environment, cwd=tmp_path)
-    pages = list((tmp_path / "nb" / "feedback").rglob("*.html"))
+    feedback = course(
+        tmp_path / "nb",
+        f"--CourseDirectory.db_url=sqlite:///{tmp_path / 'nb' / 'gradebook.db'}",
+        program="-m nbgrader generate_feedback lesson-14-report --force --course-dir".split(),
+        env=environment,
+        cwd=tmp_path,
+    )
     assert feedback.returncode == 0, feedback.stderr
-    assert len(pages) > 0, feedback.stderr
+    assert any((tmp_path / "nb" / "feedback").rglob("*.html")), feedback.stderr
 
     # once more, over what is there
     again = course(*command, env=environment, cwd=tmp_path)
     assert again.returncode == 0, again.stderr
+
+
+def totals(out):
+    return {(row["learner"], row["total"]) for row in read_table(out / "grades.csv")}
 
 
 @pytest.mark.nightly
@@ -338,18 +396,15 @@ def test_without_isolation_it_marks_when_told_to(folder, out, tmp_path):
     done = course("grade", folder / "class", *options, env=no_programs, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Warning: learners' code runs with your own rights" in done.stderr
-    totals, with_isolation = (
-        {(row["learner"], row["total"]) for row in read_table(results / "grades.csv")}
-        for results in (tmp_path / "out", out)
-    )
     # without the roster, who handed nothing in has no row
-    assert totals <= with_isolation
+    assert totals(tmp_path / "out") <= totals(out)
     assert "isolation" in (tmp_path / "out" / "summary.html").read_text()
 
 
 @pytest.mark.parametrize(
     "arguments, words",
     [
+        # "bad" is never written
         (["nowhere", "--out", "bad"], "There is no nowhere"),
         (["class", "--out", "bad", "--lessons", "4"], "lesson '4' is not in this course"),
         (["class", "--out", "bad", "--roster", "nowhere.csv"], "nowhere.csv cannot be read"),
@@ -364,5 +419,5 @@ def test_bad_command_lines_end_in_one_sentence(folder, monkeypatch, arguments, w
     monkeypatch.chdir(folder)
     done = CliRunner().invoke(cli.main, ["grade", *arguments])
     assert type(done.exception) is SystemExit, done.stderr
-    assert done.exit_code in (1, 2)
+    assert done.exit_code in (1, 2)  # 2: click's own messages
     assert words in done.stderr

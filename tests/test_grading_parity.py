@@ -1,4 +1,4 @@
-"""The first answers of the check tests, right and wrong, get through the grader what the instant check says of them."""
+"""The grader and the instant check give the same verdict; what an answer sees in the sandbox."""
 
 import sys
 from functools import cache
@@ -18,33 +18,28 @@ from .answers import ANSWERS
 from .grader import hand_in, ready_sandbox
 from .test_held_out import shows_a_query
 
-# a search that looks around in the process first, at {}
-ITSELF = """
-def find(queries, texts, k, known={{}}):
-    {}
-    from course_utils import embed, search
-    new = [text for text in [*queries, *texts] if text not in known]
-    known.update(zip(new, embed(new) if new else []))
-    return search(*([known[text] for text in some] for some in (queries, texts)), k)[0].tolist()
-"""
+# any: grader and check both draw their inputs with it
 SEED = 20
-EACH_RUN = "04"  # the other lessons nightly: each takes seconds
-FUNCTIONS = assignment()["exercises"]
+EACH_RUN = "04"  # the lesson tested in each run; the others nightly: each takes seconds
+EXERCISES = assignment()["exercises"]  # {id: (name of its function, points)}
 
 
 def hand_ins():
-    """Two hand-ins of each lesson: the first right answer to each exercise, and the first wrong ones."""
+    """Two cases for each lesson, {exercise: answer}: the first right answers, the first wrong."""
     for lesson, module in ANSWERS.items():
-        slow = [] if lesson == EACH_RUN else [pytest.mark.nightly]
+        marks = [] if lesson == EACH_RUN else [pytest.mark.nightly]
         for kind in ("right", "wrong"):
             exercises = {name: first_answer(module, kind, name) for name in module.RIGHT}
             yield pytest.param(
-                lesson, exercises, kind == "right", id=f"{lesson}-{kind}", marks=slow
+                lesson, exercises, kind == "right", id=f"{lesson}-{kind}", marks=marks
             )
 
 
 def first_answer(module, kind, exercise_id):
-    """The expression, as text, that is this answer in the answers' file."""
+    """The first answer of a kind, "right" or "wrong", as an expression for the answers' file.
+
+    Without a WRONG answer, the first that breaks a promise of the exercise.
+    """
     if kind == "right":
         return f"RIGHT[{exercise_id!r}][0]"
     if exercise_id in module.WRONG:
@@ -54,10 +49,12 @@ def first_answer(module, kind, exercise_id):
 
 
 def notebook_of(lesson, exercises):
-    """A notebook: the answers' file as one cell, then each answer under its exercise's name, followed by its check."""
+    """The bytes of a notebook: the answers' file as one cell, then for each exercise a cell that
+    gives the answer the function's name, and a cell that checks it.
+    """
     sources = [Path(ANSWERS[lesson].__file__).read_text()]
     for exercise_id, answer in exercises.items():
-        function = FUNCTIONS[exercise_id][0]
+        function = EXERCISES[exercise_id][0]
         sources += [f"{function} = {answer}", f'check("{exercise_id}", {function})']
     return nbformat.writes(
         nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
@@ -66,27 +63,32 @@ def notebook_of(lesson, exercises):
 
 @pytest.fixture(scope="module")
 def sandbox(request):
-    # for one lesson, importing what all use takes longer
-    many = request.config.option.markexpr == "nightly"
-    with ready_sandbox(cold=not many) as sandbox:
+    # a warm sandbox first imports what all lessons use: for the one lesson of each run, too much
+    with ready_sandbox(cold=request.config.option.markexpr != "nightly") as sandbox:
         yield sandbox
 
 
-def marked(sandbox, exercise_id, seed=SEED, **answers):
-    # the mark of this exercise in a hand-in of its lesson with these answers
+def marked(sandbox, exercise_id, **answers):
+    # the mark of this exercise in a hand-in of its lesson (with whose number its id begins) with
+    # these answers, named as `hand_in` asks
     notebook = hand_in(exercise_id[:2], **answers).encode()
-    return Marker(sandbox, (exercise_id[:2],), seed).mark(notebook).exercises[exercise_id]
+    return Marker(sandbox, (exercise_id[:2],), SEED).mark(notebook).exercises[exercise_id]
 
 
 @cache
 def marker_of(lesson, sandbox):
+    # a marker of the lesson's core and further parts, whose keys begin with the lesson's number
     keys = tuple(key for key in assignment()["titles"] if key[:2] == lesson)
     marker = Marker(sandbox, keys, SEED)
-    own = Path(ANSWERS[lesson].__file__).read_text()
-    sandbox.prepare([own])
+    answers_file = Path(ANSWERS[lesson].__file__).read_text()
+    sandbox.prepare([answers_file])
     # the answers' file counts as a cell of the lesson's own, not a learner's, so failures are not
-    # retried
-    marker.work = {**marker.work, "by_hand": {}, "known": {cell_checksum(own): own}}
+    # retried; the answers have no texts to mark by hand
+    marker.work = {
+        **marker.work,
+        "by_hand": {},
+        "known": {cell_checksum(answers_file): answers_file},
+    }
     return marker
 
 
@@ -100,11 +102,10 @@ def test_the_grader_says_what_the_check_says(
     for exercise_id, answer in exercises.items():
         mark = marks[exercise_id]
         function = eval(answer, vars(ANSWERS[lesson]))
-        cases = cases_of(exercise_id, SEED)
-        report = examine(find(exercise_id), function, SEED, cases=cases)
+        report = examine(find(exercise_id), function, SEED, cases=cases_of(exercise_id, SEED))
         assert mark.status == report.status, exercise_id
         assert mark.messages == list(report.messages), exercise_id
-        assert mark.of == FUNCTIONS[exercise_id][1] > 0
+        assert mark.of == EXERCISES[exercise_id][1] > 0
         assert mark.points == (mark.of if right else 0)
         assert mark.mistakes == list(report.mistakes)
 
@@ -115,6 +116,7 @@ def test_the_grader_says_what_the_check_says(
         ("return token_embeddings.mean(dim=1)", "failed", ["You average over all positions"]),
         ("raise NotImplementedError()", "not attempted", []),
     ],
+    ids=["a known mistake", "a stub"],
 )
 def test_an_answer_under_a_cell_magic_is_judged_as_any_other(sandbox, body, status, mistakes):
     timed = f"%%time\ndef my_mean_pool(token_embeddings, attention_mask):\n    {body}"
@@ -127,44 +129,66 @@ def test_an_answer_under_a_cell_magic_is_judged_as_any_other(sandbox, body, stat
 # in a cold sandbox, importing transformers takes the time that a submission has
 @pytest.mark.nightly
 def test_an_answer_can_load_the_encoder_by_its_public_name(sandbox):
-    # right only if the encoder could be loaded: it counts the tokens of one word, which is one
-    loads = f'''from transformers import AutoModel, AutoTokenizer
+    # the three tokens of "one" are [CLS], the word and [SEP]; the encoder has 384 dimensions. What
+    # is returned is right for the exercise
+    source = f'''from transformers import AutoModel, AutoTokenizer
 tokenizer = AutoTokenizer.from_pretrained("{PUBLIC_NAME}")
 own = AutoModel.from_pretrained("{PUBLIC_NAME}")
 def tokens_read(lengths):
+    assert own(**tokenizer("one", return_tensors="pt")).last_hidden_state.shape == (1, 3, 384)
     n = len(lengths)
-    tokens_of_a_word = own(**tokenizer("one", return_tensors="pt")).last_hidden_state.shape[1] - 2
-    return sum(lengths), (n - tokens_of_a_word) * sum(lengths) - n * (n - 1) // 2'''
-    mark = marked(sandbox, "09-tokens", tokens=loads)
+    return sum(lengths), (n - 1) * sum(lengths) - n * (n - 1) // 2'''
+    mark = marked(sandbox, "09-tokens", tokens=source)
     assert mark.status == "passed", mark.messages
 
 
-LOOK_FOR_HELD_OUT = """\
-import course_utils, glob, os
-from course_utils.data import load_plot_queries
-folder = os.path.dirname(course_utils.__file__)
-held = glob.glob(folder + '/**/held_out*', recursive=True)
-assert not held and not sum(map(len, load_plot_queries()))"""
+SEARCH_THAT_LOOKS_AROUND = """
+def find(queries, texts, k):
+    import course_utils, glob, os
+    from course_utils.data import load_plot_queries
+    folder = os.path.dirname(course_utils.__file__)
+    held_out = glob.glob(folder + "/**/held_out*", recursive=True)
+    assert not held_out and not sum(map(len, load_plot_queries()))
+    query_vectors, text_vectors = course_utils.embed(queries), course_utils.embed(texts)
+    return course_utils.search(query_vectors, text_vectors, k)[0].tolist()
+"""
 
 
-@pytest.mark.nightly  # each time, attacks look for them: grading/hostile/reading.md
-def test_the_sandbox_sees_no_judgements_and_the_page_no_queries(sandbox):
-    look = LOOK_FOR_HELD_OUT.replace("\n", "\n    ")  # as lines of a function
-    mark = marked(sandbox, "14-search", seed=1, search=ITSELF.format(look))
+# nightly is enough: in each run, attacks look for them as well (grading/hostile/reading.md)
+@pytest.mark.nightly
+def test_the_sandbox_sees_no_judgements_of_held_out_queries(sandbox):
+    mark = marked(sandbox, "14-search", search=SEARCH_THAT_LOOKS_AROUND)
     assert mark.status == "passed", mark
     assert "held-out queries the mean nDCG@10" in " ".join(mark.messages), mark
-    show = "if 'bars that lie on their side' in queries:\n        raise ValueError(queries)"
-    mark = marked(sandbox, "14-search", seed=1, search=ITSELF.format(show))
+
+
+# raises only for the held-out queries, to which the one in its first line belongs
+SEARCH_THAT_SHOWS_QUERIES = """
+def find(queries, texts, k):
+    if "bars that lie on their side" in queries:
+        raise ValueError(queries)
+    from course_utils import embed, search
+    return search(embed(queries), embed(texts), k)[0].tolist()
+"""
+
+
+@pytest.mark.nightly
+def test_the_page_shows_no_held_out_queries(sandbox):
+    mark = marked(sandbox, "14-search", search=SEARCH_THAT_SHOWS_QUERIES)
     assert mark.status == "failed", mark
     assert not shows_a_query(mark.discreet), mark
 
 
 def test_the_folder_of_a_linked_python_can_be_entered_by_all_users(tmp_path, monkeypatch):
-    """As on Debian, where python3 is a link in /usr/bin. If not, a server that root started finds no library."""
+    """As on Debian, where python3 is a link in /usr/bin.
+
+    Bubblewrap makes missing parents of a link for root alone: a sandbox that root starts, whose
+    server is another user, would find no library.
+    """
     link = tmp_path / "python3"
     link.symlink_to(sys.executable)
     monkeypatch.setattr(sys, "executable", str(link))
     command = walls()
     made_before_the_link = " ".join(command[: command.index(str(link))])
-    for folder in link.parents[:-1]:
+    for folder in link.parents[:-1]:  # the last is /
         assert f"--perms 0755 --dir {folder} " in made_before_the_link

@@ -17,68 +17,87 @@ from course_utils.tools.workspace.copies import REPORT_STUB
 
 from .marks import ALL_04, WORK, learners
 
+# the exercises of the further part of lesson 04, as ALL_04 are those of its core
 FURTHER = [name for name in WORK["exercises"] if exercise_parts()[name] == "04-lengths"]
 CORE_FILE, FURTHER_FILE = "04_pooling.ipynb", "04_lengths.ipynb"
 
 
-def result(*passed):
+def passed(*exercises):
     """The result of a hand-in that has these exercises, all passed."""
-    points = {name: WORK["exercises"][name][1] for name in passed}
-    marks = {name: Mark(name, "passed", most, most) for name, most in points.items()}
-    return Result("ok", "", sorted({exercise_parts()[name] for name in passed}), marks)
+    marks = {
+        name: Mark(name, "passed", most, most)
+        for name, (_, most) in WORK["exercises"].items()
+        if name in exercises
+    }
+    return Result("ok", "", sorted({exercise_parts()[name] for name in exercises}), marks)
 
 
-CORE, BOTH = (CORE_FILE, result(*ALL_04)), ("mine.ipynb", result(*ALL_04, *FURTHER))
+# hand-ins: pairs (name of the file, result)
+CORE_ALONE = (CORE_FILE, passed(*ALL_04))
+FURTHER_ALONE = (FURTHER_FILE, passed(*FURTHER))
+CORE_AND_FURTHER = ("mine.ipynb", passed(*ALL_04, *FURTHER))
 
 
-def ada(*files, lessons=None):
-    """The record of Ada, who hands these files in, one after the other: pairs (name, result)."""
-    return learners(
-        *(("ada", name, time, result) for time, (name, result) in enumerate(files)), lessons=lessons
-    )["ada"]
+def record_of(*hand_ins, lessons=None):
+    """The record of a learner with these hand-ins, the latest last.
+
+    lessons: those that count; None for all that somebody handed in.
+    """
+    rows = [("ada", file, time, result) for time, (file, result) in enumerate(hand_ins)]
+    return learners(*rows, lessons=lessons)["ada"]
 
 
 def test_two_parts_in_two_files_count_together():
-    record = ada(CORE, (FURTHER_FILE, result(*FURTHER)))
-    assert (record.points, record.status, record.files, record.notes) == (
-        record.of,
-        "ok",
-        [CORE_FILE, FURTHER_FILE],
-        [],
-    )
+    record = record_of(CORE_ALONE, FURTHER_ALONE)
+    assert record.points == record.of
+    assert record.status == "ok"
+    assert record.files == [CORE_FILE, FURTHER_FILE]
+    assert record.notes == []
 
 
 def test_a_part_that_nobody_handed_in_does_not_count():
-    record = ada(CORE)
-    assert (record.points, set(record.exercises)) == (record.of, {*ALL_04})
+    record = record_of(CORE_ALONE)
+    assert record.points == record.of
+    assert set(record.exercises) == {*ALL_04}
 
 
 def test_a_part_that_was_released_counts_and_is_named():
-    reason = ada(CORE, lessons=("04", "04-lengths")).reason
-    assert f"{FURTHER[0]}: lesson 04-lengths was not handed in" in reason
+    record = record_of(CORE_ALONE, lessons=("04", "04-lengths"))
+    assert f"{FURTHER[0]}: lesson 04-lengths was not handed in" in record.reason
 
 
-@pytest.mark.parametrize("lessons, counted", [(None, {*ALL_04, *FURTHER}), (("04",), {*ALL_04})])
+@pytest.mark.parametrize(
+    "lessons, counted",
+    [(None, {*ALL_04, *FURTHER}), (("04",), {*ALL_04})],
+    ids=["none chosen", "the core chosen"],
+)
 def test_of_a_file_with_several_parts_those_of_the_chosen_lessons_count(lessons, counted):
-    assert set(ada(BOTH, lessons=lessons).exercises) == counted
+    assert set(record_of(CORE_AND_FURTHER, lessons=lessons).exercises) == counted
 
 
 def test_a_part_in_two_files_counts_once():
-    (note,) = ada(BOTH, (FURTHER_FILE, result(*FURTHER))).notes
-    assert note == (
+    assert record_of(CORE_AND_FURTHER, FURTHER_ALONE).notes == [
         f"lesson 04-lengths was handed in more than once; the latest counts: {FURTHER_FILE}"
-    )
+    ]
 
 
-@pytest.mark.parametrize("texts", [("My report", REPORT_STUB), (REPORT_STUB, "My report")])
-def test_a_stub_takes_no_report_back(texts):
-    reports = [replace(result(), texts={"14-report": text}) for text in texts]
-    files = zip(("14_capstone.ipynb", "14_report.ipynb"), reports)
-    assert ada(*files, lessons=("14-report",)).by_hand["14-report"].text == "My report"
+@pytest.mark.parametrize(
+    "texts",
+    [("My report", REPORT_STUB), (REPORT_STUB, "My report")],
+    ids=["the stub is later", "the stub is earlier"],
+)
+def test_an_unwritten_report_does_not_replace_a_written_one(texts):
+    reports = [replace(passed(), texts={"14-report": text}) for text in texts]
+    hand_ins = zip(("14_capstone.ipynb", "14_report.ipynb"), reports)
+    assert record_of(*hand_ins, lessons=("14-report",)).by_hand["14-report"].text == "My report"
 
 
 def parts_of(lessons, name="a.ipynb", **contents):
-    """The parts of lessons that a marker of these lessons finds in a file with these contents."""
+    """The parts of lessons that a marker of these lessons (None for all) finds in a file.
+
+    contents: those of present (its exercises), titles, and texts (the reports in it) that are not
+    empty. Raises NotJudged if it finds none.
+    """
     marker = Marker.__new__(Marker)  # without a sandbox, which only its __init__ needs
     marker.work = assignment(lessons)
     return marker.lessons_of({"present": (), "titles": (), "texts": (), **contents}, name)
@@ -94,6 +113,7 @@ def parts_of(lessons, name="a.ipynb", **contents):
         ({"present": FURTHER, "texts": ["14-report"]}, ["04-lengths", "14-report"]),
         # else by its title
         ({"titles": [WORK["titles"]["04-lengths"]]}, ["04-lengths"]),
+        # a title that the learner changed: all parts with its number
         ({"titles": ["04 Another title"]}, ["04", "04-lengths"]),
         # else by its name
         ({"name": "04_lengths-ada.ipynb"}, ["04-lengths"]),
@@ -112,19 +132,26 @@ def test_a_file_with_other_parts_only_is_refused():
 
 
 def test_names_of_parts_are_known_in_names_of_files():
-    assert own_part("04_lengths-ada") == own_part("04_pooling-ada") == "ada"
     assert notebooks_named_in("04_lengths-ada 05_attention") == ["04_lengths", "05_attention"]
-    names = ("04_lengths", "lesson-04", "ada-further")
-    assert list(map(Owners([], "", {}).is_lesson, names)) == [True, True, False]
+
+
+def test_what_a_learner_added_to_the_name_of_a_part_is_the_learners_own():
+    assert own_part("04_lengths-ada") == own_part("04_pooling-ada") == "ada"
+
+
+@pytest.mark.parametrize(
+    "name, is_lesson", [("04_lengths", True), ("lesson-04", True), ("ada-further", False)]
+)
+def test_a_name_of_a_lesson_is_not_taken_for_a_learners(name, is_lesson):
+    assert Owners([], "", {}).is_lesson(name) == is_lesson
 
 
 def test_core_and_further_part_are_released_each_with_its_own_points(tmp_path):
     manifest = write_release(["04-lengths", "04"], tmp_path)
-    assert (manifest["lessons"], set(manifest["points"])) == (
-        ["04", "04-lengths"],
-        {*ALL_04, *FURTHER},
-    )
+    assert manifest["lessons"] == ["04", "04-lengths"]
+    assert set(manifest["points"]) == {*ALL_04, *FURTHER}
     cells = json.loads((tmp_path / "further" / FURTHER_FILE).read_text())["cells"]
+    # the cell below the title, which names the exercises that give points
     note = "".join(cells[1]["source"])
     assert [name for name in (*ALL_04, *FURTHER) if f"`{name}`" in note] == FURTHER
 
@@ -134,7 +161,7 @@ def test_each_part_has_its_own_date(tmp_path):
     table.write_text(
         "learner,received,lesson\nada,2026-12-05 09:00,4\nada,2026-12-04 09:00,lesson 04-lengths\n"
     )
-    record = ada(CORE, (FURTHER_FILE, result(*FURTHER)))
+    record = record_of(CORE_ALONE, FURTHER_ALONE)
     read_lateness(Terms("2026-12-04 18:00", "1 point a day", table)).write_to([record])
-    days = [(part.lesson, part.days) for part in record.received]
-    assert (days, record.deducted) == ([("04", 1), ("04-lengths", 0)], 1)
+    assert [(part.lesson, part.days) for part in record.received] == [("04", 1), ("04-lengths", 0)]
+    assert record.deducted == 1

@@ -19,7 +19,10 @@ TITLES = {"04": "04 Pooling", "06-awkward": "06 Similarity, further"}
 
 
 def hostile(text):
-    """A learner with this text in every field that can hold it."""
+    """A learner with this text in every field that can hold it.
+
+    It ends the id of one exercise and begins that of another, where pages look for the lesson.
+    """
     failed = mark(
         "failed",
         title=text,
@@ -41,16 +44,19 @@ def hostile(text):
             f"{text}-06": mark("missing", title=text, discreet=[text]),
         },
         by_hand={f"12-{text}": HandMarkedCell(8, text, points=1.5, comment=text)},
-        remarks={f"04-{text}": Remark(0, text), f"{text}-06": Remark(0, text, 1)},
+        # one comment alone, and one with points in place of the computed ones
+        remarks={f"04-{text}": Remark(0, text), f"{text}-06": Remark(0, text, points=1)},
     )
 
 
 def feedback(folder, record):
+    # the page of one learner, written to this folder
     reports.write_feedback(folder, [record], TITLES)
     return Page((folder / record.page).read_text(encoding="utf-8"))
 
 
 def summary(folder, learners):
+    # the page of a class, written to this folder
     reports.write_summary(folder / "summary.html", learners, TITLES, isolated=True)
     return Page((folder / "summary.html").read_text(encoding="utf-8"))
 
@@ -79,13 +85,16 @@ def test_what_came_from_learners_is_never_markup(attack, tame_pages, tmp_path):
             numbers_of_tags(tame),
             {name for name, _ in tame.attributes},
         )
+        # backticks become <code>, blanks at the end are lost; "> 2": it is in several places
         assert page.text.count(attack.strip("`").strip()) >= tame.text.count("tame") > 2
+        # the page's own style sheet ends once, and nobody brings another tag
         assert re.findall("</style>|<script", page.source) == ["</style>"]
 
 
 def test_templates_cannot_forget_to_escape_and_to_cut():
     template = reports.PAGES.from_string("{{ text }}")
     assert template.render(text="<b>\0x") == "&lt;b&gt;⟨U+0000⟩x"
+    # LONGEST_ON_A_PAGE, 2000, and room for how many more there were
     assert len(template.render(text="x" * 9999)) < 2100
 
 
@@ -106,16 +115,20 @@ def test_long_texts_and_long_lists_are_cut(tmp_path):
         files=["f"] * 9999,
         notes=["n"] * 9999,
     )
+    # characters of a page: far less than the texts together, and little for a browser
     for page in (*both(tmp_path, hostile(long)), *both(tmp_path, many)):
         assert len(page.source) < 200_000
 
 
 def test_what_is_cut_is_counted(tmp_path):
-    record = learner(
-        exercises={"04-x": mark("failed", discreet=["z" * 100_000])},
-        by_hand={"14-report": HandMarkedCell(8, "\0" * 100_000, points=1)},
-    )
-    text = feedback(tmp_path, record).text
+    text = feedback(
+        tmp_path,
+        learner(
+            exercises={"04-x": mark("failed", discreet=["z" * 100_000])},
+            by_hand={"14-report": HandMarkedCell(8, "\0" * 100_000, points=1)},
+        ),
+    ).text
+    # messages are cut after 2000 characters, texts to mark by hand after 20,000
     assert re.search(r"(?<!z)z{2000} … \(98,000 more characters\)", text)
     assert re.search(r"(?<!⟩)(⟨U\+0000⟩){20000} … \(80,000 more characters\)", text)
 
@@ -130,8 +143,11 @@ def test_pages_run_nothing_and_fetch_nothing(tame_pages, tmp_path):
         )
         assert not re.search("script-src|img-src", policy["content"])
         assert not page.soup(["script", "link", "iframe", "object", "form", "base"])
-        addresses = [value for name, value in page.attributes if name in ("src", "href")]
-        assert all(address.startswith(("feedback/", "class.html")) for address in addresses)
+        assert all(
+            address.startswith(("feedback/", "class.html"))
+            for name, address in page.attributes
+            if name in ("src", "href")
+        )
         assert not re.search(r"url\(|@import", page.source)
 
 
@@ -159,6 +175,7 @@ def test_feedback_says_what_was_found(tmp_path):
     record.add_up()
     page = feedback(tmp_path, record)
     # among others, the page has these lines: points, lessons, exercises, counts, texts, problems
+    # 8.5 points: 2 of 8 for the exercises, 6.5 of 19 for the texts
     expected = f"""Ada Lovelace
 8.5 of 27 points
 8 points are still to be marked by hand
@@ -202,8 +219,9 @@ Read: 04_pooling.ipynb"""
 def test_feedback_says_what_happened_in_plain_words(status, words, tmp_path):
     assert words not in feedback(tmp_path, learner()).text
     text = feedback(tmp_path, learner(status=status, reason="a cause", exercises={})).text
-    caused = status not in ("missing exercise", "nothing handed in")
-    assert (words in text, "a cause" in text) == (True, caused)
+    # where nothing was there to run, the words are the whole reason
+    has_cause = status not in ("missing exercise", "nothing handed in")
+    assert (words in text, "a cause" in text) == (True, has_cause)
 
 
 @pytest.mark.parametrize(
@@ -214,15 +232,15 @@ def test_feedback_says_what_happened_in_plain_words(status, words, tmp_path):
 def test_a_lesson_that_is_missing_whole_says_what_to_do_once(
     second, says_of_the_lesson, says_what_to_do, tmp_path
 ):
-    record = learner(exercises={"04-a": mark("missing"), "04-b": second, "06-c": mark()})
-    text = feedback(tmp_path, record).text
+    exercises = {"04-a": mark("missing"), "04-b": second, "06-c": mark()}
+    text = feedback(tmp_path, learner(exercises=exercises)).text
     assert text.count("your submission has no exercise of this lesson") == says_of_the_lesson
     assert text.count("What to do next") == says_what_to_do
 
 
 def test_hidden_inputs_and_other_learners_stay_out(tmp_path):
     of_learner, of_class = both(tmp_path, learner(notes=["the same file as bob"]))
-    # the message and the seed of the marks
+    # the message and the seed that `mark` gives every mark
     assert not re.search("0[.]125|987654321", of_learner.source + of_class.source)
     assert "bob" not in of_learner.source
     assert "the same file as bob" in of_class.text
@@ -242,15 +260,18 @@ def page(invented_class, tmp_path):
 
 
 def test_the_summary_has_the_mean_and_the_median_of_the_points(page, invented_class):
+    # all of the class can have 6 points
     shares = [record.points / 6 for record in invented_class]
     assert f"mean of 6 points {100 * statistics.mean(shares):.1f}%" in page.text
-    median = f"median {100 * statistics.median(shares):.1f}%"
-    assert f"{median} with full points {shares.count(1)} of {len(shares)}" in page.text
+    assert (
+        f"median {100 * statistics.median(shares):.1f}% "
+        f"with full points {shares.count(1)} of {len(shares)}"
+    ) in page.text
     assert "count as 0 points" not in page.text
 
 
 def test_the_summary_counts_learners_by_tenths_of_the_points(page, invented_class):
-    # who has all points is in the last tenth
+    # of 6 points; the learners with all of them are in the last tenth
     tenths = Counter(min(int(10 * (record.points / 6)), 9) for record in invented_class)
     rows = page.rows("scores")
     assert (rows[0][0], rows[-1][0]) == ("0 to below 10%", "90 to 100%")
@@ -264,10 +285,12 @@ def test_the_summary_has_the_points_and_the_status_of_each_learner(page, invente
 
 
 def test_the_summary_counts_the_marks_of_each_exercise_by_status(page, invented_class):
+    # (exercise, its other columns): the first column is its title and its id
     rows = [(row[0].split()[-1], row[1:]) for row in page.rows("exercises")]
-    names = ["04-mean-pool", "04-max-pool", "06-cosine"]
     assert [name for name, _ in rows] == [
-        name for name in names if any(name in record.exercises for record in invented_class)
+        name
+        for name in ("04-mean-pool", "04-max-pool", "06-cosine")
+        if any(name in record.exercises for record in invented_class)
     ]
     for name, (*numbers, passed) in rows:
         counts = Counter(
@@ -278,21 +301,21 @@ def test_the_summary_counts_the_marks_of_each_exercise_by_status(page, invented_
 
 
 def test_the_summary_counts_learners_by_status(page, invented_class):
-    statuses = Counter(record.status for record in invented_class)
-    assert {status: int(number) for status, number in page.rows("statuses")} == statuses
+    assert {status: int(number) for status, number in page.rows("statuses")} == Counter(
+        record.status for record in invented_class
+    )
 
 
 def test_the_summary_links_to_who_needs_review_and_then_to_all(page, invented_class):
-    # those with another status come first, then those with a note
-    odd = [record for record in invented_class if record.status != "ok"]
-    odd += [record for record in invented_class if record.status == "ok" and record.notes]
-    assert [row[0] for row in page.rows("look-at")] == [record.name for record in odd]
-    links = [value for name, value in page.attributes if name == "href"]
-    assert links == [
+    # those with a status other than "ok" come first, then those with a note
+    to_review = [record for record in invented_class if record.status != "ok"]
+    to_review += [record for record in invented_class if record.status == "ok" and record.notes]
+    assert [row[0] for row in page.rows("look-at")] == [record.name for record in to_review]
+    assert [value for name, value in page.attributes if name == "href"] == [
         "class.html",
-        *(f"feedback/{record.page}" for record in (*odd, *invented_class)),
+        *(f"feedback/{record.page}" for record in (*to_review, *invented_class)),
     ]
-    assert f"to review {len(odd)}" in page.text
+    assert f"to review {len(to_review)}" in page.text
 
 
 def test_the_summary_says_that_texts_wait_to_be_marked(tmp_path):
@@ -300,10 +323,13 @@ def test_the_summary_says_that_texts_wait_to_be_marked(tmp_path):
     assert all(words in page.text for words in ("count as 0 points", "text to mark by hand 1"))
 
 
-def test_a_class_without_learners_and_one_without_exercises(tmp_path):
+def test_a_class_without_learners(tmp_path):
     page = summary(tmp_path, [])
     assert all(words in page.text for words in ("learners 0", "There are no learners yet."))
     assert not page.soup("table")
+
+
+def test_a_class_without_exercises(tmp_path):
     page = summary(tmp_path, [learner(points=0, exercises={}, status="nothing handed in")])
     assert "No exercises were handed in." in page.text
     assert page.rows("statuses") == [["nothing handed in", "1"]]
@@ -315,17 +341,19 @@ def test_a_class_without_points(tmp_path):
     page = summary(tmp_path, [ada, bob])
     assert "These lessons give no points" in page.text
     assert "0 of 0 points" in feedback(tmp_path, bob).text
+    # the marks passed, failed, not attempted and missing, then the share passed; bob has no mark
     assert page.rows("exercises") == [["Mean pooling 04-x", "1", "0", "0", "1", "no points"]]
 
 
 def test_text_stands_out_from_its_ground():
     css = (Path(reports.__file__).parent / "templates" / "page.css").read_text()
-    # where colours get their names: in a light page, a dark one, and on paper
+    # the three blocks where colours get their names: for a light page, a dark one, and paper
     light, dark, printed = re.findall(r":root {([^}]*)}", css)
     # the names that rules use, in "color: var(--name)" and "background: var(--name)"
     texts, grounds = (
         re.findall(rf"(?<![-\w]){key}: var\(--(\w+)\)", css) for key in ("color", "background")
     )
+    # as many as the style sheet had when this was written: the pattern still finds them
     assert len(texts) >= 7, "all were found"
     assert len(grounds) >= 4, "all were found"
     assert not re.search(r"(?<![-\w])color: #", css), "each colour has a name"

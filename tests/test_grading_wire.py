@@ -7,8 +7,7 @@ import struct
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import arrays
 
 from course_utils.exercises.comparing import difference
@@ -38,7 +37,10 @@ def there_and_back(value):
 
 
 def same(left, right):
-    """Whether two values are of the same types and equal; NaN equals NaN."""
+    """Whether two values are equal, of the same types, and dicts in the same order.
+
+    NaN equals NaN; the types of a dict's keys are not compared.
+    """
     if type(left) is not type(right):
         return False
     if isinstance(left, (list, tuple)):
@@ -71,7 +73,7 @@ def test_values_come_back_as_they_were(value):
 )
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 0, 3), (2, 3)])
 def test_tensors_come_back_as_they_were(dtype, shape):
-    sent = (1 - torch.arange(math.prod(shape))).reshape(shape).to(dtype)  # no number is 0 alone
+    sent = (1 - torch.arange(math.prod(shape))).reshape(shape).to(dtype)  # 1, 0, -1: not only zeros
     received = there_and_back(sent)
     assert (type(received), received.dtype, received.shape) == (torch.Tensor, dtype, sent.shape)
     assert torch.equal(received, sent)
@@ -87,7 +89,7 @@ def test_tensors_come_back_as_they_were(dtype, shape):
     ],
     ids=["rows that share memory", "columns", "a result with a gradient", "a parameter"],
 )
-def test_tensors_of_unusual_memory(sent):
+def test_tensors_of_unusual_memory_come_back(sent):
     assert torch.equal(there_and_back(sent), sent)
 
 
@@ -97,7 +99,7 @@ def test_tensors_of_unusual_memory(sent):
         (object(), "object"),
         (b"bytes", "bytes"),
         (1j, "complex"),
-        (10**5000, "int"),
+        (10**5000, "int"),  # larger than wire.LARGEST_INT
         ((number for number in "ab"), "generator"),
         (len, "builtin_function_or_method"),
         (np.array([None]), "ndarray"),
@@ -109,9 +111,9 @@ def test_tensors_of_unusual_memory(sent):
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_of_other_things_only_the_name_travels(value, name):
-    assert type(there_and_back(value)).__name__ in (name, "thing")
+    assert type(there_and_back(value)).__name__ == name
     assert isinstance(there_and_back(value), wire.Thing)
-    assert difference(there_and_back(value), [1, 2]) is not None
+    assert difference(there_and_back(value), [1, 2]) is not None  # it is no right answer
 
 
 def test_liars_become_plain_values():
@@ -142,51 +144,54 @@ def test_nonsense_is_refused_in_one_way(text, rest):
 
 
 def framed(value):
+    # the JSON of a message with this value, which is JSON, under the key "v"
     return b'{"dict": [["v", ' + value + b"]]}"
 
 
 def test_a_frame_written_by_hand_is_read():
-    arrays = framed(b'{"list": [{"array": ["int8", [1], 0]}, {"array": ["int8", [2], 64]}]}')
-    assert (
-        wire.unpack(arrays, b"\0".ljust(wire.ALIGN) + b"\1\2")["v"][1].tolist(),
-        wire.unpack(framed(b'{"list": [1, "a"]}'), b""),
-    ) == ([1, 2], {"v": [1, "a"]})
+    assert wire.unpack(framed(b'{"list": [1, "a"]}'), b"") == {"v": [1, "a"]}
+    # the second array begins at wire.ALIGN, 64; what fills the bytes before it does not count
+    two_arrays = framed(b'{"list": [{"array": ["int8", [1], 0]}, {"array": ["int8", [2], 64]}]}')
+    assert wire.unpack(two_arrays, b"\0".ljust(wire.ALIGN) + b"\1\2")["v"][1].tolist() == [1, 2]
 
 
-FORGED = """{"array": ["float32", [2], 0]}
-{"array": ["float32", [-1], 0]}
-{"array": ["object", [1], 0]}
-{"array": ["float32", [1099511627775, 1099511627775], 0]}
-{"array": ["float32", [true], 0]}
-{"array": ["float32", [1], -4]}
-{"list": [{"array": ["int8", [4], 0]}, {"array": ["int8", [4], 0]}]}
-{"array": ["float32"]}
-{"array": [["float32"], [1], 0]}
-{"tensor": ["float32", [1], 0, [1]]}
-{"tensor": ["float32", ["a"], 0]}
-{"tensor": ["float32", [-1], 0]}
-{"recipe": ["os.system", "ls"]}
-{"recipe": []}
-{"set": [{"list": []}]}
-{"dict": [[1]]}
-{"a": 1, "b": 2}
-{"pickle": "gASV"}
-{"list": 5}
-[1]"""
+# each as the one value of a message, beside the four bytes of one float32
+FORGED = [
+    b'{"array": ["float32", [2], 0]}',  # longer than the bytes
+    b'{"array": ["float32", [-1], 0]}',
+    b'{"array": ["object", [1], 0]}',  # pointers
+    b'{"array": ["float32", [1099511627775, 1099511627775], 0]}',  # 2**40 - 1, the largest size
+    b'{"array": ["float32", [true], 0]}',
+    b'{"array": ["float32", [1], -4]}',  # before the bytes
+    # the same bytes twice
+    b'{"list": [{"array": ["int8", [4], 0]}, {"array": ["int8", [4], 0]}]}',
+    b'{"array": ["float32"]}',
+    b'{"array": [["float32"], [1], 0]}',
+    b'{"tensor": ["float32", [1], 0, [1]]}',  # one item too many
+    b'{"tensor": ["float32", ["a"], 0]}',
+    b'{"tensor": ["float32", [-1], 0]}',
+    b'{"recipe": ["os.system", "ls"]}',
+    b'{"recipe": []}',
+    b'{"fraction": [1, 0]}',
+    b'{"set": [{"list": []}]}',  # not hashable
+    b'{"dict": [[1]]}',  # a key without a value
+    b'{"a": 1, "b": 2}',  # a node has one kind
+    b'{"pickle": "gASV"}',
+    b'{"list": 5}',
+    b"[1]",  # a list without its kind
+]
 LONG = [
-    b'{"list": [' + b",".join([b'{"thing": "a"}'] * 10_001) + b"]}",
-    b"[" * 100_000,
-    b'{"list": [' * 60 + b"]}" * 60,
+    b'{"list": [' + b",".join([b'{"thing": "a"}'] * (wire.MOST_PARTS + 1)) + b"]}",
+    b"[" * 100_000,  # deeper than Python's own decoder goes
+    b'{"list": [' * 60 + b"]}" * 60,  # deeper than wire.DEEPEST, 40
 ]
 NO_MESSAGES = [b"[1]", b"\xff", b"", b'{"list": []}', b'{"dict": [], "list": []}']
 
 
-@pytest.mark.parametrize(
-    "text", [*map(framed, [*FORGED.encode().splitlines(), *LONG]), *NO_MESSAGES]
-)
+@pytest.mark.parametrize("text", [*map(framed, [*FORGED, *LONG]), *NO_MESSAGES])
 def test_forged_frames_are_refused(text):
     with pytest.raises(wire.WireError):
-        wire.unpack(text, b"\0\0\0\0")
+        wire.unpack(text, bytes(4))
 
 
 def test_a_bool_is_0_or_1_whatever_its_byte():
@@ -198,25 +203,28 @@ def test_a_bool_is_0_or_1_whatever_its_byte():
     "kind, entry", [("set", "{}"), ("set", "{}.0"), ("dict", "[{}, 1]"), ("dict", "[{}.0, 1]")]
 )
 def test_numbers_that_collide_do_not_stop_the_grader(kind, entry):
-    # integers that differ by a multiple of this prime have the same hash
+    # integers that differ by a multiple of this prime have the same hash, and so have such floats;
+    # 50,000 are ten times as many as wire.MOST_KEYS
     entries = [entry.format(number * (2**61 - 1)) for number in range(50_000)]
     with pytest.raises(wire.WireError, match="keys"):
         wire.unpack(framed(f'{{"{kind}": [{",".join(entries)}]}}'.encode()), b"")
 
 
 def test_tuples_that_collide_do_not_stop_the_grader():
-    same_hash = set(itertools.product([-1, -2], repeat=9))  # hash(-1) == hash(-2)
+    # hash(-1) == hash(-2), so these 2**9 tuples have one hash: more than wire.MOST_OF_ONE_HASH, 50
+    same_hash = set(itertools.product([-1, -2], repeat=9))
     with pytest.raises(wire.WireError, match="same hash"):
         there_and_back(same_hash)
 
 
 @pytest.mark.parametrize("key", [str, lambda number: (number, -number)])
 def test_many_keys_that_do_not_collide_arrive(key):
-    assert len(there_and_back({key(number) for number in range(5000)})) == 5000
+    assert len(there_and_back({key(number) for number in range(wire.MOST_KEYS)})) == wire.MOST_KEYS
 
 
 @pytest.mark.parametrize(
-    "lengths", [(2**32 - 1, 0), (0, 2**32 - 1), (wire.LARGEST_REPLY_JSON + 1, 0)]
+    "lengths",  # bytes of JSON, bytes of arrays
+    [(2**32 - 1, 0), (0, 2**32 - 1), (wire.LARGEST_REPLY_JSON + 1, 0)],
 )
 def test_too_large_is_refused_before_it_is_read(lengths):
     with pytest.raises(wire.WireError, match="too large"):

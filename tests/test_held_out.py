@@ -11,43 +11,49 @@ from course_utils.exercises.search_engine import HELD_OUT_TARGET, _pool
 from course_utils.tools.grading.marking import cases_of
 
 EXERCISE = find("14-search")
-DEV, HELD, TEXTS = _pool()
+DEV, HELD_OUT, TEXTS = _pool()  # {query: its judgements} of both kinds, and the texts of them all
 
 
 class Mixed:
-    """An answer that is the reference but for the held-out queries. (Of a function, the names that it uses count.)"""
+    """An answer that is the reference but for the held-out queries.
+
+    Not a function: of those, the check also judges which of a notebook's names they use.
+    """
 
     def __init__(self, answer):
         self.answer = answer
 
     def __call__(self, queries, texts, k):
         # held out or not: the queries of a case are all of one kind
-        return (self.answer if queries[0] in HELD else EXERCISE.reference)(queries, texts, k)
+        return (self.answer if queries[0] in HELD_OUT else EXERCISE.reference)(queries, texts, k)
 
 
 def marked(answer):
-    """What the grader says of an answer that is right but for the held-out queries."""
+    """The grader's report on an answer that is the reference but for the held-out queries.
+
+    The seed draws the order of the texts; any would do.
+    """
     return examine(EXERCISE, Mixed(answer), 1, cases=cases_of("14-search", 1))
 
 
-def test_the_check_of_a_learner_asks_none_of_them():
-    queries = {
-        query
-        for seed in range(5)
-        for case in EXERCISE.cases(random.Random(seed))
-        for query in case.args[0]
-    }
+@pytest.mark.parametrize("seed", range(5))
+def test_the_check_of_a_learner_asks_no_held_out_query(seed):
+    queries = set().union(*(case.args[0] for case in EXERCISE.cases(random.Random(seed))))
     assert queries > set(DEV)
-    assert not queries & set(HELD)
+    assert not queries & set(HELD_OUT)
+
+
+def test_the_grader_asks_the_held_out_queries_of_the_same_texts():
     (case,) = [case for case in cases_of("14-search", 1) if case.secret]
-    assert set(case.args[0]) == set(HELD)
+    assert set(case.args[0]) == set(HELD_OUT)
     assert set(case.args[1]) == set(TEXTS)
 
 
-def test_a_passed_search_is_told_its_value_on_them_by_the_grader_alone():
+def test_a_passed_search_is_told_its_value_on_held_out_queries_by_the_grader_alone():
     report = marked(EXERCISE.reference)
     (value,) = re.findall(
-        r"On 24 held-out queries the mean nDCG@10 is (0\.\d+)\.", " ".join(report.messages)
+        rf"On {len(HELD_OUT)} held-out queries the mean nDCG@10 is (0\.\d+)\.",
+        " ".join(report.messages),
     )
     assert report.passed
     assert float(value) >= HELD_OUT_TARGET
@@ -55,7 +61,8 @@ def test_a_passed_search_is_told_its_value_on_them_by_the_grader_alone():
 
 
 def shows_a_query(texts):
-    return any(part in text for text in texts for query in HELD for part in (query, query[:20]))
+    # 20 characters: long texts are cut; `raising_by_name` has underscores for blanks
+    return any(query[:20] in text.replace("_", " ") for text in texts for query in HELD_OUT)
 
 
 def raising(queries, texts, k):
@@ -63,6 +70,7 @@ def raising(queries, texts, k):
 
 
 def raising_by_name(queries, texts, k):
+    # an exception whose type is named after the query
     raise type(queries[0].replace(" ", "_"), (Exception,), {})()
 
 
@@ -81,11 +89,14 @@ def raising_by_name(queries, texts, k):
             "did not return lists of k places",
         ),
         (lambda queries, texts, k: None, "returned nothing"),
-        (lambda queries, texts, k: [list(range(k)) for _ in queries], "and the target is 0.4"),
+        (
+            lambda queries, texts, k: [list(range(k)) for _ in queries],
+            f"and the target is {HELD_OUT_TARGET}",
+        ),
     ],
     ids=["raises", "raises by name", "texts", "queries", "decimals", "nothing", "bad"],
 )
-def test_nothing_that_an_answer_makes_of_them_is_shown(answer, words):
+def test_nothing_that_an_answer_makes_of_held_out_queries_is_shown(answer, words):
     report = marked(answer)
     assert not report.passed, report.discreet
     assert words in " ".join(report.discreet), report.discreet

@@ -24,15 +24,16 @@ from course_utils.tools.workspace.lab import write_at_first
 from .commands import output_of
 from .sources import SOURCES
 
-DAY = timedelta(days=1)
+# of the first answers: any time, which `test_a_damaged_record_is_moved_aside` has as text
 START = datetime(2026, 1, 5, 18, tzinfo=UTC)
-GUESS, SURE = 0, 2  # how sure a learner is
+GUESS, SURE = 0, 2  # how sure a learner is, the least and the most
 IDEAS = list(inventory().values())
 QUESTIONS = [getattr(idea, form) for idea in IDEAS for form in FORMS]
 
 
 @pytest.fixture
 def workspace(tmp_path, monkeypatch):
+    # the current folder, which an empty record of passed exercises makes a workspace
     (tmp_path / RECORD).write_text("{}")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -41,10 +42,8 @@ def workspace(tmp_path, monkeypatch):
 # ---------------------------------------------------------------- the inventory
 
 
-WITH_EXERCISES = [key for key in cores() if kind_of(SOURCES[key]) != "page"]
-
-
-@pytest.mark.parametrize("key", WITH_EXERCISES)
+# a lesson of the kind "page" has no exercises
+@pytest.mark.parametrize("key", [key for key in cores() if kind_of(SOURCES[key]) != "page"])
 def test_a_core_has_two_ideas_and_each_of_its_exercises_needs_one(key):
     ideas = [idea for idea in IDEAS if idea.lesson == key]
     assert len(ideas) == 2
@@ -72,11 +71,13 @@ def test_a_question_has_one_right_option_and_three_others_that_look_like_it(ques
     assert all(
         option.why and not option.why.startswith(("Right.", "No.")) for option in question.options
     )
+    # characters between the shortest and the longest: few words, so that none stands out
     assert np.ptp([len(option.text) for option in question.options]) <= 24
 
 
 def test_the_position_of_the_right_option_and_its_length_tell_nothing():
     positions = np.bincount([question.right for question in QUESTIONS], minlength=4)
+    # by chance 0.25, for the position and for the length; wide enough for so few questions
     assert 0.15 < min(positions) / len(QUESTIONS) <= max(positions) / len(QUESTIONS) < 0.35
     right_is_longest = [
         question.right == np.argmax([len(option.text) for option in question.options])
@@ -89,12 +90,14 @@ def test_the_position_of_the_right_option_and_its_length_tell_nothing():
 
 
 def cores_to(last):
+    # from "01" to this number
     return [f"{number:02d}" for number in range(1, last + 1)]
 
 
 # (known cores, cores of which the first idea is known, begin, skip,
 # cores of which a section is to be read)
 PROFILES = [
+    # lesson 01 is not known: begin with the introduction, and skip only what is known whole
     ([], [], "00", [], []),
     (["02"], [], "00", ["02"], []),
     (["10"], ["05"], "00", ["10"], []),
@@ -117,18 +120,29 @@ PROFILES = [
 ]
 
 
+def placed(known):
+    """A session of placing after all answers: sure where the idea is known, else lucky guesses.
+
+    known: ids of ideas; that of a question before the course is the idea's and ".before".
+    """
+    session = asking.Placing()
+    for question in route.placing():
+        sure = SURE if question.id.removesuffix(".before") in known else GUESS
+        assert session.answer(question.right, sure) == "", "no feedback before the end"
+    return session
+
+
 @pytest.mark.parametrize(("whole", "half", "begin", "skip", "sections"), PROFILES)
 def test_the_route_of_a_profile(whole, half, begin, skip, sections):
     known = {idea.id for idea in IDEAS if idea.lesson in whole}
     known |= {next(idea.id for idea in IDEAS if idea.lesson == lesson) for lesson in half}
-    session = asking.Placing()
-    for question in route.placing():  # who does not know guesses, and may be right
-        sure = SURE if question.id.removesuffix(".before") in known else GUESS
-        assert session.answer(question.right, sure) == "", "no feedback before the end"
-    way = route.route(known & {item.removesuffix(".before") for item, _, _ in session.answered})
-    assert way.begin == begin
-    assert list(way.skip) == skip
-    assert sorted({idea_id[:2] for idea_id in way.sections}) == sections
+    session = placed(known)
+    asked_about = {item.removesuffix(".before") for item, _, _ in session.answered}
+    planned = route.route(known & asked_about)
+    assert planned.begin == begin
+    assert list(planned.skip) == skip
+    # an idea's id begins with its lesson
+    assert sorted({idea_id[:2] for idea_id in planned.sections}) == sections
     assert f"Begin with lesson {begin}" in session.end()
     skipped = [idea for idea in IDEAS if idea.lesson in set(skip) - set(sections)]
     too_hard = {name for idea in IDEAS if idea.id not in known for name in idea.exercises}
@@ -154,19 +168,18 @@ def test_the_schedule_is_the_librarys(workspace):
     rng = random.Random(3)
     own = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)
     now, card = START, None
-    for _ in range(40):
+    for _ in range(40):  # answers at random, mostly right, up to three days after they were due
         right, sure = rng.random() < 0.8, rng.randrange(3)
         schedule.record(workspace, "02-mask.after", right, sure, now=now)
-        rating = Rating.Again
-        if right:
-            rating = (Rating.Hard, Rating.Good, Rating.Good)[sure]
+        # how sure, from 0 to 2: a lucky guess was hard
+        rating = (Rating.Hard, Rating.Good, Rating.Good)[sure] if right else Rating.Again
         card = own.review_card(card or Card(card_id=0, due=now), rating, now)[0]
         assert schedule.read_schedule(workspace).cards["02-mask.after"] == card.to_dict()
         now = card.due + timedelta(hours=rng.randrange(72))
 
 
 MISTAKE = next(mistake for mistake in all_exercises()["02-pad-batch"].mistakes if mistake.card)
-ITEM = f"02-pad-batch {MISTAKE.name}"
+ITEM = f"02-pad-batch {MISTAKE.name}"  # the review's question about it
 
 
 def test_nothing_is_asked_before_a_mistake_is_named_and_then_it_is(workspace):
@@ -178,9 +191,10 @@ def test_nothing_is_asked_before_a_mistake_is_named_and_then_it_is(workspace):
     assert sheet.back == MISTAKE.because
 
 
+# 3: only what is to be recalled; 50: more than a core has
 @pytest.fixture(params=[3, 50], ids=["few new a day", "all new at once"])
 def today(request, workspace, monkeypatch):
-    # what is due after a mistake was named, once all exercises of the core are passed
+    # the items that are due after a mistake was named and all exercises of the core were passed
     monkeypatch.setattr(sheets, "NEW_A_DAY", request.param)
     check("02-pad-batch", MISTAKE.imitations[0])
     for name in ("02-pad-batch", "02-find-the-bug"):
@@ -191,11 +205,12 @@ def today(request, workspace, monkeypatch):
 def test_after_the_mistake_so_many_questions_a_day_of_a_finished_core_are_due(today):
     questions = sheets.material("02")
     assert today == [ITEM, *questions[: sheets.NEW_A_DAY]]
+    # first those to recall, of which the learner is not asked how sure they are
     assert questions[:3] == ["02-recall-1", "02-recall-2", "02-recall-3"]
 
 
 def test_a_passed_exercise_is_to_be_written_again_within_a_month(workspace, today):
-    _, to_write, _ = sheets.due_today(workspace, datetime.now(UTC) + 30 * DAY)
+    _, to_write, _ = sheets.due_today(workspace, datetime.now(UTC) + timedelta(days=30))
     assert sorted(to_write) == ["02-find-the-bug", "02-pad-batch"]
 
 
@@ -203,9 +218,10 @@ def test_what_was_reviewed_is_counted_and_no_longer_due(workspace, today):
     assert f"to review today: {len(today)}" in repr(progress())
     session = asking.Reviewing(workspace)
     while (sheet := session.sheet()) is not None:
-        sure = None if sheet.back else SURE  # not asked of what is recalled
-        session.answer(1, sure)
+        # a sheet with a back is recalled: nobody is asked how sure they are
+        session.answer(1, None if sheet.back else SURE)
     assert f"of {len(today)} right" in session.end()
+    # behind the three questions to recall
     asked_how_sure = any(item in sheets.material("02")[3:] for item in today)
     assert ("how sure you were: sure: " in repr(progress())) == asked_how_sure
     assert sheets.due_today(workspace)[0] == [], "not before tomorrow"
@@ -217,8 +233,9 @@ def test_a_wrong_function_that_the_lesson_gives_is_not_the_learners_mistake(
     workspace, word, recorded
 ):
     (cell,) = [cell for cell in SOURCES["00"].cells if cell.id == "careless"]
+    # without the last line, which calls the function
     source = cell.source.replace("careless", word).rpartition("\n\n")[0]
-    file = f"<cell {source[:12]}>"
+    file = f"<cell {source[:12]}>"  # another name for another source, as IPython has
     linecache.cache[file] = len(source), None, source.splitlines(True), file  # as IPython does
     namespace = {}
     exec(compile(source, file, "exec"), namespace)
@@ -255,7 +272,9 @@ def path(workspace):
         ('"right": true', '"right": 3'),
         ('"at": "2026-01-05T18:00:00+00:00"', '"at": "2026-01-05"'),
         ('"cards": {', '"cards": 3, "was": {'),
+        ('"answers": [', '"answers": {}, "were": ['),
     ],
+    ids=["no JSON", "no date", "no bool", "no time zone", "no cards", "no answers"],
 )
 def test_a_damaged_record_is_moved_aside(workspace, path, old, new):
     damaged = path.read_text().replace(old, new)
@@ -280,7 +299,7 @@ def test_a_record_of_a_newer_version_is_left_alone(workspace, path):
 
 def test_a_clock_set_back_makes_nothing_due_earlier_or_later(workspace, path):
     due = schedule.read_schedule(workspace).cards["02-mask.after"]["due"]
-    schedule.record(workspace, "02-mask.before", True, SURE, now=START - 400 * DAY)
+    schedule.record(workspace, "02-mask.before", True, SURE, now=START - timedelta(days=400))
     assert schedule.read_schedule(workspace).cards["02-mask.before"]["due"] == due
 
 
@@ -293,20 +312,26 @@ def test_an_item_that_an_update_dropped_is_not_asked(workspace):
 
 
 def table(form, right, learners, *, shuffled=False, moodle=True):
-    """A platform's report of responses: `right` is learners x ideas.
+    """The text of a platform's report of responses to a form, as CSV.
 
-    Moodle has two columns for each question, other platforms one, with the question as heading.
+    right: whether each answer is right, of shape (learners, ideas). learners: the first parts of
+    their addresses. shuffled: the questions are not in the inventory's order. Moodle has two
+    columns for each question, other platforms one, with the question as heading.
     """
     order = np.random.default_rng(4).permutation(len(IDEAS)) if shuffled else range(len(IDEAS))
     questions = [getattr(IDEAS[row], form) for row in order]
     head = ["Last name", "Email address"]
     for number, question in enumerate(questions, 1):
-        of_moodle = (f"Question {number}", f"Response {number}")
-        head += of_moodle if moodle else [f"{number}: {question.ask}"]
+        head += (
+            [f"Question {number}", f"Response {number}"]
+            if moodle
+            else [f"{number}: {question.ask}"]
+        )
     rows = [head]
     for learner, is_right in zip(learners, right):
         cells = ["Somebody", f"{learner}@example.org"]
         for idea, question in zip(order, questions):
+            # one of four options: the right one or the next
             chosen = question.right if is_right[idea] else (question.right + 1) % 4
             if moodle:
                 cells.append(question.ask)
@@ -331,15 +356,16 @@ def read(tmp_path, monkeypatch):
     return read_both
 
 
-ALL_RIGHT = np.ones((3, len(IDEAS)))
+ALL_RIGHT = np.ones((3, len(IDEAS)))  # the answers of three learners
 
 
 @pytest.mark.parametrize("shuffled", [False, True], ids=["in order", "shuffled"])
 @pytest.mark.parametrize("moodle", [False, True], ids=["other", "moodle"])
 def test_answers_are_found_wherever_their_columns_stand(read, shuffled, moodle):
     right = np.random.default_rng(0).random((9, len(IDEAS))) < 0.5
-    tables = [table(form, right, range(9), shuffled=shuffled, moodle=moodle) for form in FORMS]
-    for answers in read(*tables):
+    for answers in read(
+        *(table(form, right, range(9), shuffled=shuffled, moodle=moodle) for form in FORMS)
+    ):
         assert (answers.right == right).all(axis=None)
         assert list(answers.right) == list(inventory())
         assert answers.notices == []
@@ -351,15 +377,18 @@ def test_an_invented_class_gets_its_parameters_back(read):
     gain = np.linspace(0, 0.9, len(IDEAS))
     before = rng.random((n, len(IDEAS))) < 0.4
     after = before | (rng.random((n, len(IDEAS))) < gain)
-    noise = rng.random(n) < 0.5  # about the last idea, nobody's knowledge counts
+    noise = rng.random(n) < 0.5  # the answers about the last idea: chance, and the same twice
     before[:, -1], after[:, -1] = noise, noise
     measured, learners, notices = gains.gains(
         *read(table("before", before, range(n)), table("after", after, range(n)))
     )
     assert learners == n
     assert notices == []
+    # 90 learners can gain: a gain's standard error is at most sqrt(0.25 / 90) = 0.05
     assert np.allclose(measured["gain"][:-1], gain[:-1], atol=0.15)
+    # of the 95% intervals, here from few resamples
     assert ((measured["gain from"] <= gain) & (gain <= measured["gain to"]))[:-1].mean() > 0.8
+    # again more than two standard errors, 0.04 and 0.08
     assert abs(measured["difficulty"].iloc[-1] - 0.5) < 0.1
     assert abs(measured["discrimination"].iloc[-1]) < 0.2
     lines = gains.in_words(measured, learners, notices)
@@ -378,12 +407,14 @@ def test_discrimination_follows_how_much_an_item_depends_on_ability():
     rng = np.random.default_rng(1)
     ability = rng.normal(size=(4000, 1))
     slope = np.repeat([0, 0.5, 1, 2], 5)  # five items of each
+    # as in a logistic model; the first 2000 rows are the answers before, the others those after
     right = rng.random((4000, 20)) < 1 / (1 + np.exp(-slope * ability))
     one_of_each = gains.measures(right[:2000], right[2000:])["discrimination"][::5]
     assert list(one_of_each) == sorted(one_of_each)
+    # of 4000 answers that depend on nothing, the correlation's standard error is 0.016
     assert abs(one_of_each[0]) < 0.05
     assert one_of_each[-1] > 0.5
-    item = right[:, 10]  # that of the third slope
+    item = right[:, 10]  # the first of the third slope
     assert one_of_each[2] == pytest.approx(np.corrcoef(item, right.sum(1) - item)[0, 1])
 
 
@@ -396,6 +427,7 @@ BEFORE, AFTER = (table(form, ALL_RIGHT, "abc") for form in FORMS)
         (BEFORE + '"never closed', "is not a table"),
         ("", "is not a table"),
         (b"\xff\xfe\0", "is not a table"),
+        # without a column that names learners, without answers, with one learner (c) in both
         (BEFORE.replace("Email address", "Colour"), "no column that names the same learners"),
         ("email address,Grade\na@example.org,3\n", "No column .* holds answers to the before form"),
         (
@@ -404,15 +436,16 @@ BEFORE, AFTER = (table(form, ALL_RIGHT, "abc") for form in FORMS)
         ),
     ],
 )
-def test_other_tables_get_a_sentence(read, before, problem):
+def test_a_table_without_what_is_needed_is_refused_with_the_reason(read, before, problem):
     with pytest.raises(ValueError, match=problem):
         gains.gains(*read(before, AFTER))
 
 
 def test_what_is_left_out_is_said(read):
     again = table("before", 0 * ALL_RIGHT, "a").splitlines()[1]  # all wrong at the second attempt
-    odd = f"sep=,\n{BEFORE}{again}\na total,\n"
-    before, after = read(odd, table("after", ALL_RIGHT, "bcd"))
+    # with Excel's first line, and a row at the end that has no learner
+    exported = f"sep=,\n{BEFORE}{again}\na total,\n"
+    before, after = read(exported, table("after", ALL_RIGHT, "bcd"))
     assert list(before.right.index) == [f"{learner}@example.org" for learner in "abc"]
     assert before.right.all(axis=None)
     assert "1 rows without" in before.notices[0]
@@ -422,21 +455,32 @@ def test_what_is_left_out_is_said(read):
     assert "2 learners are in one table only" in notices[-1]
 
 
-# what the column holds for three learners, before and after; who is then in both tables
-@pytest.mark.parametrize("name", ["ID number", "sis_id", "SIS User ID", "ID-Nummer"])
-@pytest.mark.parametrize(
-    "before, after, learners", [(["", "2", ""], ["-", "-", "-"], "abc"), ("128", "312", "12")]
+def with_column(table_of_three, name, cells):
+    """The text of a table of three learners with this column of three cells put in front."""
+    lines = zip([name, *cells], table_of_three.splitlines())
+    return "\n".join(f"{cell},{line}" for cell, line in lines)
+
+
+each_name_of_ids = pytest.mark.parametrize(
+    "name", ["ID number", "sis_id", "SIS User ID", "ID-Nummer"]
 )
-def test_the_column_that_names_most_learners_in_both_tables_counts(
-    read, name, before, after, learners
-):
-    texts = []
-    for text, cells in ((BEFORE, before), (AFTER, after)):
-        lines = zip([name, *cells], text.splitlines())
-        texts.append("\n".join(f"{cell},{line}" for cell, line in lines))
-    if learners == "12":  # then no other column names the learners
-        texts[1] = texts[1].replace("Email address", "Colour")
-    assert gains.gains(*read(*texts))[1] == len(learners)
+
+
+@each_name_of_ids
+def test_a_column_that_names_no_learner_of_both_tables_does_not_count(read, name):
+    tables = read(
+        with_column(BEFORE, name, ["", "2", ""]),
+        with_column(AFTER, name, ["-", "-", "-"]),  # how Moodle writes an empty cell
+    )
+    assert gains.gains(*tables)[1] == 3  # all, by their addresses
+
+
+@each_name_of_ids
+def test_the_column_that_names_most_learners_in_both_tables_counts(read, name):
+    before = with_column(BEFORE, name, ["1", "2", "8"])
+    after = with_column(AFTER, name, ["3", "1", "2"]).replace("Email address", "Colour")
+    # 1 and 2
+    assert gains.gains(*read(before, after))[1] == 2
 
 
 # ---------------------------------------------------------------- the commands
@@ -446,7 +490,7 @@ ANSWER = "A\n3\n"  # the first option, and "sure"
 
 
 def test_place_asks_in_a_terminal(workspace):
-    printed = output_of("place", keys=ANSWER * 20)
+    printed = output_of("place", keys=ANSWER * 20)  # two questions about each of ten cores
     assert all(words in printed for words in ("20 of 20 · Lesson 10", "Begin with lesson"))
     assert "04-mean-pool" in output_of("place", "--by-doing", "--workspace", workspace)
     output_of("place", keys="A\n", status=1)  # stopped
@@ -456,6 +500,7 @@ def test_review_asks_in_a_terminal(workspace):
     for name in ("02-pad-batch", "02-find-the-bug"):
         remember(name, workspace)
     due = sheets.due_today(workspace)[0][: asking.A_DAY]
+    # to recall: a line to see the answer, then how well it was known
     keys = ["\nA\n" if "-recall-" in item else ANSWER for item in due]
     printed = output_of("review", keys="".join(keys))
     assert all(
@@ -495,4 +540,4 @@ def test_todays_notebook_is_written_once(workspace):
     (workspace / "today.ipynb").write_text("mine")
     write_at_first(workspace)
     assert (workspace / "today.ipynb").read_text() == "mine"
-    write_at_first(workspace / "nowhere")
+    write_at_first(workspace / "nowhere")  # a folder that is not there: nothing is raised

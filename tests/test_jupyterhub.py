@@ -12,12 +12,14 @@ import pytest
 from course_utils._support.notebooks import cores
 from course_utils.tools.grading.sandbox import read_only
 
-from .grader import course, isolation
+from .grader import course, skip_unless_isolated
 from .project import ROOT
 from .sources import printed_by
 
-NOBODY = 65534
+NOBODY = 65534  # the id of the user `nobody` and of its group
+# what Python and its libraries read of the system; /sys tells them how many processors there are
 SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc", "/sys/devices/system/cpu")
+# arguments: a notebook, the folder to run it in; saves it with its outputs
 RUN = """
 import sys, nbformat
 from nbclient import NotebookClient
@@ -30,13 +32,18 @@ nbformat.write(notebook, path)
 
 
 def ordinary_user(writable):
-    """A command prefix that runs a command as the user `nobody`.
+    """The beginning of a command line that runs the rest as the user `nobody`.
 
-    Paths that only root can enter, such as root's home, are bind-mounted where any user can enter.
+    The rest sees the system, this Python and the project, read-only, and can write in the folder
+    `writable` and in an empty /tmp. Folders that only root can enter, such as root's home, become
+    folders that all users can enter.
     """
-    command = "bwrap --bind /proc /proc --dev-bind /dev /dev --perms 1777 --tmpfs /tmp".split()
-    command += ["--cap-add", "ALL"]  # setpriv below needs them, and drops them
+    # setpriv below needs all capabilities, and drops them
+    command = (
+        "bwrap --bind /proc /proc --dev-bind /dev /dev --perms 1777 --tmpfs /tmp --cap-add ALL"
+    ).split()
     mounted = []
+    # parents[1]: the program's prefix, as it is in the folder bin
     pythons = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parents[1]}
     for folder in [*map(Path, SYSTEM), *sorted(pythons | {ROOT})]:
         if folder.is_symlink():  # a link stays a link
@@ -44,19 +51,27 @@ def ordinary_user(writable):
         elif folder.exists() and not any(folder.is_relative_to(other) for other in mounted):
             command += read_only(folder)
             mounted.append(folder)
-    # the folders that the writable one is in; the new /tmp is there, but empty
+    # the folders that the writable one is in, without /; the new /tmp is there, but empty
     for parent in reversed(Path(writable).parents[:-1]):
         is_there = any(parent.is_relative_to(other) for other in (*mounted, Path("/tmp")))
         if not is_there or str(parent).startswith("/tmp/"):
             command += ["--perms", "0755", "--dir", str(parent)]
     command += ["--bind", str(writable), str(writable)]
-    user = f"--reuid={NOBODY} --regid={NOBODY} --clear-groups --inh-caps=-all --bounding-set=-all"
-    return [*command, "setpriv", *user.split()]
+    return [
+        *command,
+        "setpriv",
+        f"--reuid={NOBODY}",
+        f"--regid={NOBODY}",
+        "--clear-groups",
+        "--inh-caps=-all",
+        "--bounding-set=-all",
+    ]
 
 
+# a folder of the user `nobody`, beside pytest's own, which only root can enter
 @pytest.fixture
 def room():
-    isolation()  # the same mechanism makes this machine's files read-only
+    skip_unless_isolated()  # the same mechanism makes this machine's files read-only
     if os.getuid() != 0:
         pytest.skip("the other tests run as an ordinary user already")
     room = Path(tempfile.mkdtemp(prefix="ordinary-"))
@@ -67,7 +82,7 @@ def room():
 
 @pytest.mark.nightly
 def test_a_student_gets_copies_works_and_is_remembered(room):
-    student = {
+    student = {  # how `course` runs a command as the student
         "before": ordinary_user(room),
         "env": {**os.environ, "HOME": str(room), "PYTHONPATH": str(ROOT), "TQDM_DISABLE": "1"},
     }
@@ -80,14 +95,18 @@ def test_a_student_gets_copies_works_and_is_remembered(room):
     assert (home / "glossary.ipynb").exists()
 
     lesson = nbformat.read(home / "00_start_here.ipynb", as_version=4)
+    # the exercise's cell gets a right answer: the largest similarity to another row
     (answer,) = [cell for cell in lesson.cells if cell.id == "00-nearest"]
     answer.source = "def nearest(table, i):\n    return max({*range(len(table))} - {i}, key=lambda j: table[i, j])"
     nbformat.write(lesson, home / "00_start_here.ipynb")
     done = course(home / "00_start_here.ipynb", home, program=["-c", RUN], **student)
     assert done.returncode == 0, done.stderr[-2000:]
-    run = nbformat.read(home / "00_start_here.ipynb", as_version=4)
-    assert any("✓ passed" in printed_by(cell) for cell in run.cells)
+    assert any(
+        "✓ passed" in printed_by(cell)
+        for cell in nbformat.read(home / "00_start_here.ipynb", as_version=4).cells
+    )
 
     done = course("progress", "--workspace", home, **student)
     assert done.returncode == 0, done.stdout + done.stderr
+    # one exercise of all is passed
     assert done.stdout.startswith("1 of "), done.stdout + done.stderr

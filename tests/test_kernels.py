@@ -40,7 +40,6 @@ def warm():
         process = start_warm()
         # another test may have used it before its default was set
         KernelProvisionerFactory.clear_instance()
-        assert process is not None
         assert os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] == NAME
         yield process
         process.kill()
@@ -49,7 +48,7 @@ def warm():
 
 
 class Kernel:
-    """A kernel as Jupyter starts it, and the output of its cells."""
+    """A kernel as Jupyter starts it, and its output. settings: those of its process."""
 
     def __init__(self, **settings):
         self.manager = KernelManager(kernel_name="python3")
@@ -61,14 +60,17 @@ class Kernel:
 
     @property
     def process(self):
+        # Forked, or for an ordinary kernel a Popen
         return self.manager.provisioner.process
 
     def run(self, code):
+        # the messages that the cell publishes, in Jupyter's form
         messages = []
         self.client.execute_interactive(code, timeout=60, output_hook=messages.append)
         return messages
 
     def says(self, code):
+        # what the cell prints, and the name of its error if it raises one
         contents = [message["content"] for message in self.run(code)]
         return "".join(
             content.get("text", "") or content.get("ename", "") for content in contents
@@ -77,12 +79,13 @@ class Kernel:
 
 @pytest.fixture(scope="module")
 def start_kernel(warm):
+    # a function that starts a Kernel with these settings, which ends with the module's tests
     with contextlib.ExitStack() as stack:
 
         def start(**settings):
             kernel = Kernel(**settings)
             stack.callback(kernel.manager.shutdown_kernel, now=True)
-            stack.callback(kernel.client.stop_channels)
+            stack.callback(kernel.client.stop_channels)  # is called first
             return kernel
 
         yield start
@@ -99,7 +102,6 @@ def kernel(start_kernel):
 
 
 def test_a_kernel_is_a_child_of_the_warm_process_and_needs_little_memory(warm, shared_kernel):
-    assert isinstance(shared_kernel.process, Forked)
     parent_and_folder = f"{warm.pid} {shared_kernel.manager.provisioner.cwd}"
     assert shared_kernel.says("import os; print(os.getppid(), os.getcwd())") == parent_and_folder
     unshared_bytes = psutil.Process(shared_kernel.process.pid).memory_full_info().uss
@@ -115,10 +117,13 @@ def test_a_kernel_is_a_child_of_the_warm_process_and_needs_little_memory(warm, s
             "(1, 384)",
         ),
         (
+            # names of a new kernel: `__doc__` is IPython's or None, not the warm process's
             "print(__name__, __doc__ is None or 'automatically' in __doc__.lower(), '' in sys.path)",
             "__main__ True True",
         ),
-        ("import torch; print(torch.get_num_threads())", "2"),
+        ("import torch; print(torch.get_num_threads())", "2"),  # OMP_NUM_THREADS of `warm`
+        # products so large that threads share the work: a fork has none of its parent's threads.
+        # 800 * 800 sums of 800 ones
         (
             "import torch; a = torch.ones(800, 800); print(int((a @ a).sum()), float(a.sum()))",
             "512000000 640000.0",
@@ -126,7 +131,9 @@ def test_a_kernel_is_a_child_of_the_warm_process_and_needs_little_memory(warm, s
         ("import numpy as np; b = np.ones((800, 800)); print(int((b @ b).sum()))", "512000000"),
     ],
 )
-def test_it_has_everything_loaded_and_computes_as_an_ordinary_one(shared_kernel, code, printed):
+def test_a_warm_kernel_has_everything_loaded_and_computes_as_an_ordinary_one(
+    shared_kernel, code, printed
+):
     assert shared_kernel.says(code) == printed
 
 
@@ -146,6 +153,7 @@ setup()
 from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, AutoTokenizer
 """
+# apart from the imports, so that the time of loading alone is measured
 LOADS = f"""
 model = AutoModel.from_pretrained("{PUBLIC_NAME}")
 tokenizer = AutoTokenizer.from_pretrained("{PUBLIC_NAME}")
@@ -158,6 +166,7 @@ def test_the_lines_that_everybody_writes_run_without_a_variable_and_without_a_wo
     start, start_kernel, monkeypatch
 ):
     """Libraries read their variables on import; in a warm kernel they were imported before it was forked."""
+    # else the test proves nothing
     assert not any(name.startswith(("HF_", "TRANSFORMERS_")) for name in os.environ)
     if start == "cold":
         monkeypatch.setenv(COLD, "1")
@@ -169,8 +178,11 @@ def test_the_lines_that_everybody_writes_run_without_a_variable_and_without_a_wo
     assert time.monotonic() - before_loading < 5, "seconds: nothing waits for a network"
     streams = [message["content"] for message in messages if message["msg_type"] == "stream"]
     assert [(stream["name"], stream["text"]) for stream in streams] == [("stdout", "(384,)\n")]
-    bars_are_text = "import tqdm.autonotebook; print(tqdm.autonotebook.tqdm is tqdm.tqdm)"
-    assert kernel.says(bars_are_text) == "True"
+    # progress bars are text
+    assert (
+        kernel.says("import tqdm.autonotebook; print(tqdm.autonotebook.tqdm is tqdm.tqdm)")
+        == "True"
+    )
 
 
 def test_what_one_kernel_changes_is_as_before_in_another(shared_kernel, start_kernel):
@@ -186,19 +198,20 @@ def test_kernels_draw_different_random_numbers(shared_kernel, kernel):
     assert not set(shared_kernel.says(draw).split()) & set(kernel.says(draw).split())
 
 
-def test_a_restarted_kernel_is_a_new_process_without_the_variables(kernel):
+def test_a_restarted_kernel_is_a_new_process_without_the_old_variables(kernel):
     old = kernel.process
     kernel.run("x = 1")
     kernel.manager.shutdown_wait_time = 60  # after half of it, Jupyter sends SIGTERM
     kernel.manager.restart_kernel(now=False)  # shuts the old one down
     kernel.client.wait_for_ready(timeout=60)
     assert kernel.process.pid != old.pid
+    # `wait` of a forked kernel always returns 0: only the parent of a process learns its status
     assert (old.wait(), gone(old.pid)) == (0, True)
     assert kernel.says("print('x' in dir())") == "False"
 
 
 def test_an_interrupted_cell_raises_and_the_kernel_goes_on(kernel):
-    # otherwise an error would abort requests that arrive shortly after it, such as the next one
+    # stop_on_error: else the error aborts requests that arrive soon after, as the next one does
     request = kernel.client.execute(
         "import time; print('begun', flush=True); time.sleep(60)", stop_on_error=False
     )
@@ -220,6 +233,7 @@ def test_a_kernel_that_ended_can_be_waited_for_and_signalled(kernel):
 
 
 def launch_command(tmp_path):
+    # how Jupyter starts a kernel, with a connection file that is not there
     return [sys.executable, "-m", "ipykernel_launcher", "-f", str(tmp_path / "x.json")]
 
 
@@ -231,7 +245,6 @@ def test_after_what_is_no_request_a_kernel_can_be_started_and_killed(garbage, wa
     process = fork_kernel(
         launch_command(tmp_path), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    assert isinstance(process, Forked)
     process.kill()
     assert process.wait() == process.poll() == 0
 
@@ -239,11 +252,12 @@ def test_after_what_is_no_request_a_kernel_can_be_started_and_killed(garbage, wa
 def test_what_the_warm_process_cannot_give_starts_in_the_ordinary_way(warm, tmp_path):
     command = launch_command(tmp_path)
     for refused, options in (
-        (["/usr/bin/true", *command[1:]], {}),
-        ([sys.executable, "-c", "1"], {}),
-        ([sys.executable, "-m", "other", "-f", "x"], {}),
+        (["/usr/bin/true", *command[1:]], {}),  # not this Python
+        ([sys.executable, "-c", "1"], {}),  # no module
+        ([sys.executable, "-m", "other", "-f", "x"], {}),  # no kernel
         (command, {"stdout": subprocess.PIPE}),
         (command, {"preexec_fn": print}),
+        # read on import, so the warm process has its own
         (command, {"env": {**os.environ, "OMP_NUM_THREADS": "1"}}),
     ):
         assert fork_kernel(refused, **options) is None
@@ -251,7 +265,7 @@ def test_what_the_warm_process_cannot_give_starts_in_the_ordinary_way(warm, tmp_
 
 def test_only_the_owner_can_ask_the_warm_process(warm):
     permissions = os.stat(os.path.dirname(os.environ[SOCKET])).st_mode
-    assert permissions & 0o077 == 0, "for the group and for others"
+    assert permissions & 0o077 == 0, "the group or others have rights in the socket's folder"
 
 
 def test_the_warm_process_is_not_started_twice(warm):
@@ -268,15 +282,17 @@ time.sleep(100)
 """
 
 
-def test_a_kernel_ends_with_who_asked_for_it(warm):
-    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen([sys.executable, "-c", STARTS_A_KERNEL], **piped) as asker:
+def test_a_kernel_ends_with_the_process_that_asked_for_it(warm):
+    with subprocess.Popen(
+        [sys.executable, "-c", STARTS_A_KERNEL], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as asker:
         pid = int(asker.stdout.readline())
-        assert not gone(pid, seconds=1)
+        assert not gone(pid, seconds=1)  # it does not end by itself
         asker.kill()
     assert gone(pid)
 
 
+# what replaces this program keeps its process id, which the warm process watches
 STARTS_WARM = """
 import os, sys, time
 from course_utils.tools.kernels.provisioner import SOCKET, start_warm
@@ -285,7 +301,8 @@ os.execv(sys.executable, [sys.executable, "-c", "import time; time.sleep(100)"])
 """
 
 
-def test_the_warm_process_ends_with_who_started_it_and_clears_up(warm):
+def test_the_warm_process_ends_with_the_process_that_started_it_and_clears_up(warm):
+    # else `start_warm` finds the warm process of these tests, and starts none
     without_socket = {name: value for name, value in os.environ.items() if name != SOCKET}
     with subprocess.Popen(
         [sys.executable, "-c", STARTS_WARM], stdout=subprocess.PIPE, env=without_socket
@@ -297,10 +314,12 @@ def test_the_warm_process_ends_with_who_started_it_and_clears_up(warm):
     assert not os.path.exists(os.path.dirname(socket_path))
 
 
-def test_where_nothing_can_be_started_nothing_is(monkeypatch, tmp_path):
+def test_where_no_socket_can_be_made_no_warm_process_starts_and_nothing_is_left(
+    monkeypatch, tmp_path
+):
     monkeypatch.delenv(SOCKET, raising=False)
     monkeypatch.delenv(COLD, raising=False)
-    too_long = tmp_path / ("long" * 40)  # for the path of a socket
+    too_long = tmp_path / ("long" * 40)  # the path of a socket has at most 108 bytes
     too_long.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(too_long))
     assert (start_warm(), os.listdir(too_long)) == (None, [])
@@ -315,6 +334,7 @@ def test_a_dead_warm_process_leaves_its_kernels_alone_and_others_start_as_ever(
     warm.kill()
     warm.wait()
     assert (kernel.says("print(x + 1)"), kernel.process.poll()) == ("42", None)
+    # an ordinary kernel, which gets its variables as well
     other = start_kernel(env={**os.environ, "MINE": "2"})
     assert (type(other.process), other.says("import os; print(os.environ['MINE'])")) == (
         subprocess.Popen,

@@ -12,7 +12,9 @@ from course_utils.exercises import find, written_solution
 
 
 def in_both_forms(exercise_id):
-    """The form that the check requires, and that of the lesson's solution cell."""
+    """Values for `parametrize`: the function that the check compares with, and the one that the
+    lesson's solution cell defines.
+    """
     names = {"torch": torch}
     solution = written_solution(find(exercise_id))
     exec(solution, names)
@@ -35,12 +37,12 @@ AWKWARD_BATCHES = [
     [[CLS, SEP], [CLS, HELLO, SEP], [CLS, SEP]],
     [[], [CLS, SEP]],
     [[CLS, PAD, PAD, SEP], [CLS, PAD, SEP]],  # the text contains [PAD]
-    [[5] * 600, [CLS, SEP]],  # more ids than BERT reads, of a token without a use
+    [[5] * 600, [CLS, SEP]],  # more than the 512 ids that BERT reads; 5 is a token without a use
 ]
 
 
 def random_batch(rng):
-    """Up to 9 rows of up to 30 ids each, and a last one: all the others may be empty."""
+    """Up to 9 rows of up to 30 ids each, which may all be empty, and a last one that is not."""
     lengths = [rng.randint(0, 30) for _ in range(rng.randint(1, 9))]
     return [[rng.randrange(VOCABULARY_SIZE) for _ in range(length)] for length in lengths] + [[CLS]]
 
@@ -60,17 +62,17 @@ AWKWARD_TEXTS = [
     "😀🎉 Ünïcode  \t\n zero\u200b",
     "[SEP] [CLS] [PAD]",
     "北京",
-    "a" * 300,
-    "long " * 700,
+    "a" * 300,  # one word, longer than the tokenizer cuts: [UNK]
+    "long " * 700,  # more tokens than the highest limit
 ]
 
 
 @pytest.fixture(scope="module")
 def truncated(tokenizer):
-    """[(ids of a text, a limit, the ids that the tokenizer leaves)]
+    """[(ids of a text, a limit, the ids that the tokenizer keeps)]
 
-    The limits are the least that there may be, two for the special tokens, and some above it; usual
-    ones; and those by which a text just fits, or just does not.
+    The limits are 2, the lowest, at which only the two special tokens stay, and some above it; the
+    usual 256 and 512; and for each text its length, one less and one more.
     """
     reviews = load_reviews("imdb")["text"].sample(3, random_state=0).tolist()
     cases = []
@@ -78,20 +80,21 @@ def truncated(tokenizer):
         ids = tokenizer(text)["input_ids"]
         about_its_length = {max(2, len(ids) - 1), len(ids), len(ids) + 1}
         for limit in {2, 3, 4, 5, 6, 17, 256, 512} | about_its_length:
-            left = tokenizer(text, truncation=True, max_length=limit)["input_ids"]
-            cases.append((ids, limit, left))
+            kept = tokenizer(text, truncation=True, max_length=limit)["input_ids"]
+            cases.append((ids, limit, kept))
     return cases
 
 
 @pytest.mark.parametrize("truncate", in_both_forms("02-truncate"))
 def test_truncation_equals_the_tokenizers(truncate, truncated):
-    for ids, limit, left in truncated:
-        assert truncate(ids, limit) == left
+    for ids, limit, kept in truncated:
+        assert truncate(ids, limit) == kept
 
 
 @pytest.mark.parametrize("masked_softmax", in_both_forms("02-find-the-bug"))
 def test_masked_weights_equal_torchs_attention(masked_softmax):
-    # With unit vectors as keys, a query's scores are its own numbers; as values, they return the weights.
+    # With unit vectors as keys, a query's scores are its own numbers; as values, they return the
+    # weights. The factor 3 makes the weights clearly unequal.
     scores = 3 * torch.randn(5, 8, generator=torch.Generator().manual_seed(0))
     mask = (torch.arange(8) < torch.tensor([[8], [1], [3], [5], [7]])).long()  # five lengths
     units, is_visible = torch.eye(8).expand(5, 8, 8), mask.bool()[:, None]

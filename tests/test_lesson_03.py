@@ -12,11 +12,14 @@ from course_utils.exercises.lesson_03 import WORD_VECTOR
 
 
 @pytest.mark.parametrize("sentence", [
+    # accents, a hyphen, an apostrophe, and signs side by side
     "Embeddings, for the café-owner: naïve?",
     '"Don\'t," she said -- (quietly)... and left!', "Zürich's Straßenbahn costs 4,50 CHF",
     "  many   spaces\tand\na new line ",
-    "北京 and Tōkyō, e\u0301tude with a combining accent", "antidisestablishmentarianism",
-    "😀 🎉 unknown signs", "x", "",
+    "北京 and Tōkyō, e\u0301tude with a combining accent",
+    "antidisestablishmentarianism",  # one word of many pieces
+    "😀 🎉 unknown signs",
+    "x", "",  # one word, and none
 ])  # fmt: skip
 def test_word_vectors_are_means_over_the_pieces_that_the_tokenizer_names(sentence):
     tokenizer, model = load_encoder()
@@ -34,9 +37,11 @@ def test_word_vectors_are_means_over_the_pieces_that_the_tokenizer_names(sentenc
 
 SENSES = load_senses()
 WORDS = sorted(set(SENSES["word"]))
-LEAST = 6  # sentences of each sense
-MOST_SHARED = 0.6  # of the different words of two sentences
-# frequent words, which any number of sentences of one sense may have
+LEAST = 6  # sentences of each sense, as many as the lesson takes
+# of all different words in two sentences, the share that stands in both stays below this; chosen so
+# that sentences which differ in a word or two are refused
+MOST_SHARED = 0.6
+# frequent words of four letters or more, which any number of sentences of one sense may have
 STOP = set(
     "about after another because before could every from have into that their then there they this "
     "three when where with without over under down stood above again both each".split()
@@ -50,12 +55,12 @@ def _tokens(sentence):
 def test_the_table_of_senses_is_balanced_and_has_no_duplicates():
     assert list(SENSES.columns) == ["word", "sense", "sentence"]
     assert SENSES.notna().all(axis=None)
-    assert len(WORDS) >= 24
+    assert len(WORDS) >= 24  # as the lesson says
     for word, rows in SENSES.groupby("word"):
         first, second = rows["sense"].value_counts()
         assert first == second >= LEAST, word
-    plain = [" ".join(_tokens(sentence)).lower() for sentence in SENSES["sentence"]]
-    assert len(set(plain)) == len(plain)
+    without_signs = [" ".join(_tokens(sentence)).lower() for sentence in SENSES["sentence"]]
+    assert len(set(without_signs)) == len(without_signs)
 
 
 @pytest.mark.parametrize("word", WORDS)
@@ -63,8 +68,13 @@ def test_a_word_stands_once_in_its_sentence_as_one_piece(word):
     tokenizer, _ = load_encoder()
     assert tokenizer.tokenize(word) == [word]
     for sentence in load_senses(word)["sentence"]:
+        # nor does a form such as a plural stand there
         same_stem = [token for token in _tokens(sentence) if token.lower().startswith(word)]
         assert same_stem == [word], sentence
+
+
+def test_a_sentence_has_5_to_15_words_and_ends_with_a_full_stop_or_a_question_mark():
+    for sentence in SENSES["sentence"]:
         assert re.fullmatch(r"\S.*[.?]", sentence), sentence
         assert 5 <= len(_tokens(sentence)) <= 15, sentence
 
@@ -73,9 +83,10 @@ def test_no_word_gives_a_sense_away_by_being_in_more_than_two_of_its_sentences()
     for (word, sense), rows in SENSES.groupby(["word", "sense"]):
         sentences_with = Counter()
         for sentence in rows["sentence"]:
+            # a set, so that a sentence counts once; words of up to three letters are frequent ones
             sentences_with.update({token.lower() for token in _tokens(sentence) if len(token) > 3})
-        often = {token for token, number in sentences_with.items() if number > 2}
-        assert often <= STOP | {word}, sense
+        frequent = {token for token, number in sentences_with.items() if number > 2}
+        assert frequent <= STOP | {word}, sense
 
 
 def test_no_two_sentences_follow_one_template():

@@ -21,9 +21,9 @@ U, V = torch.randn(2, 9, generator=torch.Generator().manual_seed(6))
 
 
 @pytest.mark.parametrize("u, v", [
-    (U, V), (U, -U), (U, U),
+    (U, V), (U, -U), (U, U),  # between the ends, at -1, at 1
     (1e6 * U, 1e-6 * V),  # very different lengths
-    (U, V.double()), (U.double(), V), (U.half(), V.half()),
+    (U, V.double()), (U.double(), V), (U.half(), V.half()),  # other precisions
     ((50 * U).int(), V), ((50 * U).to(torch.int8), (50 * V).to(torch.int8)),  # whole numbers
     (0 * U, V), (U, 0 * V), (0 * U, 0 * V),  # all zeros
 ])  # fmt: skip
@@ -58,6 +58,7 @@ def test_there_are_12_paraphrases_and_6_swaps_and_each_sentence_stands_once():
     assert len(SWAPS) == 6
     counts = Counter(sentence for pair in PARAPHRASES + SWAPS for sentence in pair)
     assert set(counts.values()) == {1}
+    # nor does one stand in the table of lesson 03
     assert not counts.keys() & set(load_senses()["sentence"])
 
 
@@ -75,6 +76,7 @@ def _token_vectors(sentence):
 PICTURES = {  # what the lesson draws in two dimensions
     "words": lambda: embed(_literal("lie", "words")),
     "cat": lambda: _token_vectors("The cat sat on the mat"),
+    # the pair that the lesson draws
     "two": lambda: np.concatenate([_token_vectors(sentence) for sentence in PARAPHRASES[4]]),
 }
 
@@ -84,7 +86,9 @@ def test_no_near_tie_decides_a_sign_or_an_axis(name):
     # scikit-learn turns each axis so that its largest number, in absolute value, is positive.
     #
     # A near tie: the second largest is within 2 percent, or the next axis within half a percent of
-    # the variance.
+    # the variance. That is far more than the rounding in which two machines differ.
+    #
+    # Two axes are drawn, and the third is the next. Of each drawn one, the two largest numbers.
     pca = PCA(3).fit(PICTURES[name]())
     second, largest = np.sort(np.abs(pca.components_[:2]))[:, -2:].T
     assert (largest > 1.02 * second).all()

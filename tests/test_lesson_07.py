@@ -1,5 +1,6 @@
 """Lesson 07: its code agrees with the library, and its held-out text is held out."""
 
+import copy
 import hashlib
 import math
 from functools import partial
@@ -17,7 +18,7 @@ from .sources import cell_of, function_of
 
 _from_the_notebook = partial(function_of, "07", math=math, torch=torch)
 SENTENCE = "The [MASK] sat on the mat."
-MASK_PLACE = 2  # of [MASK] in its ids
+MASK_PLACE = 2  # of [MASK] in the ids of SENTENCE, behind [CLS] and "the"
 PLAIN = [
     "The train to the coast leaves at nine.", "Everybody admired the chrysanthemums.", "Yes",
     "It rained, and it rained.",
@@ -26,33 +27,29 @@ PLAIN = [
 BLOCKS = [[], [3], [0, 4]]
 
 
-def test_a_blocked_token_has_no_weight_under_either_implementation_of_attention():
-    # True and false, as sdpa takes, would do nearly nothing under eager: adding works in both.
-    tokenizer, model = load_masked_lm()
+def copy_with(attention):
+    """A copy of the model, which all tests share, with this implementation of attention."""
+    model = copy.deepcopy(load_masked_lm()[1])
+    model.set_attn_implementation(attention)
+    return model
+
+
+def with_blocks(bits_at):
+    """What the lesson returns for BLOCKS if this function is its `bits_at`."""
+    bits_with_blocks = _from_the_notebook("occlusion-tools", "bits_with_blocks", bits_at=bits_at)
+    tokenizer, _ = load_masked_lm()
     ids = tokenizer(SENTENCE, return_tensors="pt")["input_ids"]
-    usual = model.config._attn_implementation
-    bits_at = _from_the_notebook("occlusion-tools", "bits_at", model=model)
-    attentions = []
+    return bits_with_blocks(ids, MASK_PLACE, 7, BLOCKS)  # 7: the id of any piece would do
 
-    def bits_at_and_attentions(copies, place, piece, added):
-        if model.config._attn_implementation == "eager":  # only eager returns attentions
-            with torch.inference_mode():
-                output = model(input_ids=copies, attention_mask=added, output_attentions=True)
-            attentions.extend(output.attentions)
-        return bits_at(copies, place, piece, added)
 
-    bits_with_blocks = _from_the_notebook(
-        "occlusion-tools", "bits_with_blocks", bits_at=bits_at_and_attentions
-    )
-    bits = []
-    try:
-        for implementation in ("eager", "sdpa"):
-            model.set_attn_implementation(implementation)
-            bits.append(bits_with_blocks(ids, MASK_PLACE, 7, BLOCKS))  # any piece
-    finally:  # all tests share the model
-        model.set_attn_implementation(usual)
-    assert torch.allclose(*bits, atol=1e-4)
-    for weights in attentions:  # (copies, heads, from, to) of each layer
+def test_a_blocked_token_has_no_weight():
+    # this `bits_at` returns what bits are computed from: the copies of the ids, and what is added
+    # to the scores of attention
+    copies, added = with_blocks(lambda copies, place, piece, added: (copies, added))
+    eager = copy_with("eager")  # the one implementation that returns the weights
+    with torch.inference_mode():
+        output = eager(input_ids=copies, attention_mask=added, output_attentions=True)
+    for weights in output.attentions:  # (copies, heads, from, to) of each layer
         assert torch.allclose(weights.sum(dim=-1), torch.ones(()), atol=1e-5)
         for from_mask, blocked in zip(weights[:, :, MASK_PLACE], BLOCKS, strict=True):
             assert not from_mask[:, blocked].any()
@@ -60,8 +57,18 @@ def test_a_blocked_token_has_no_weight_under_either_implementation_of_attention(
         assert (weights[:, :, MASK_PLACE + 1] > 0).all(), "another token may attend to all"
 
 
+def test_blocks_cost_the_same_bits_under_either_implementation_of_attention():
+    # True and false, as sdpa takes, would do nearly nothing under eager: adding works in both.
+    bits = [
+        with_blocks(_from_the_notebook("occlusion-tools", "bits_at", model=copy_with(attention)))
+        for attention in ("eager", "sdpa")
+    ]
+    assert torch.allclose(*bits, atol=1e-4)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_masks_and_labels_lead_to_the_librarys_loss(seed):
+    # a share of 0.4, so that some of these few tokens are masked, and some are not
     tokenizer, model = load_masked_lm()
     batch = tokenizer(PLAIN, padding=True, return_tensors="pt")
     draws = torch.rand(batch["input_ids"].shape, generator=torch.Generator().manual_seed(seed))
@@ -97,19 +104,22 @@ def test_a_sentence_scored_in_one_batch_is_the_sentence_scored_mask_by_mask(text
         assert bits == pytest.approx(-math.log2(probabilities[ids[place]]), abs=1e-3)
 
 
-def test_the_lessons_reviews_were_never_trained_on():
+def test_the_lesson_holds_out_the_reviews_that_the_training_held_out():
+    # the first 60 of the reviews that the lesson draws
     texts = load_reviews("imdb").sample(60, random_state=0)["text"].tolist()
     unseen = [text for text in texts if held_out(text)]
-    assert 0 < len(unseen) < len(texts) / 5  # about one in 20, HELD_OUT
+    assert 0 < len(unseen) < len(texts) / 5  # one text in 20 is held out, three of these on average
     by_hand = _from_the_notebook("held-out-reviews", "held_out", hashlib=hashlib)
     assert list(filter(by_hand, texts)) == unseen
 
 
 @pytest.mark.parametrize("text", [
-    "The [MASK] sat on the mat", "The [MASK] sat on the mat.", "[MASK]",
-    "[MASK] at the beginning, naïve café-owner?", "antidisestablishment[MASK]",
+    "The [MASK] sat on the mat", "The [MASK] sat on the mat.",
+    "[MASK]", "[MASK] at the beginning, naïve café-owner?",
+    "antidisestablishment[MASK]",  # no space before it
     '"Don\'t," she said -- (quietly)... and [MASK]!', "  many   spaces\tand\na new line [MASK] ",
-    "北京 and 😀 [MASK]", "a " * 200 + "[MASK]",
+    "北京 and 😀 [MASK]",  # unknown signs
+    "a " * 200 + "[MASK]",  # far from the beginning
 ])  # fmt: skip
 def test_filling_by_hand_is_the_librarys_pipeline(text):
     tokenizer, model = load_masked_lm()
@@ -119,7 +129,7 @@ def test_filling_by_hand_is_the_librarys_pipeline(text):
         names = {"batch": batch, "logits": model(**batch).logits}
     # the first lines of the cell, which compute the probabilities
     exec(cell_of("07", "softmax").source.split("top =")[0], names)
-    for answer in unmasker(text, top_k=60):
+    for answer in unmasker(text, top_k=60):  # those that come first; to compare all is slow
         assert names["probabilities"][answer["token"]].item() == pytest.approx(
             answer["score"], abs=1e-6
         )

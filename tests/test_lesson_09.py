@@ -32,6 +32,7 @@ def test_no_sentence_is_skipped_that_is_above_the_best(hidden, best):
     unit_vectors = torch.nn.functional.normalize(torch.randn(200, hidden, dtype=torch.float64))
     pivot, question, *sentences = unit_vectors.numpy()
     sentences = np.array(sentences)
+    # (1e-9 for rounding: the cosines are computed from numbers with 16 digits)
     skipped = np.array(CAN_SKIP.reference(float(question @ pivot), sentences @ pivot, best))
     assert (sentences[skipped] @ question <= best + 1e-9).all()
 
@@ -41,6 +42,7 @@ def test_each_sentence_that_is_not_skipped_could_be_above_the_best():
     # the pivot. The angles are in radians.
     for question_angle, sentence_angle in np.random.default_rng(0).uniform(0, np.pi, (100, 2)):
         cosine = np.cos(question_angle - sentence_angle)
+        # the cosines with the pivot: of the question, and of the one sentence
         to_pivot = np.cos(question_angle), np.array([np.cos(sentence_angle)])
         assert CAN_SKIP.reference(*to_pivot, cosine - 1e-6) == [False]
         assert CAN_SKIP.reference(*to_pivot, cosine + 1e-6) == [True]
@@ -56,6 +58,7 @@ def test_the_search_to_take_along_re_ranks_its_candidates():
 
     def rank_backwards(question, texts, top_k):
         assert (question, texts) == ("Which?", documents[:candidates])
+        # the farthest candidate first, with scores 9, 8, ...
         farthest = candidates - 1
         return [{"corpus_id": farthest - place, "score": 9 - place} for place in range(top_k)]
 

@@ -51,21 +51,29 @@ def test_encoded_gives_the_vectors_of_the_library(sentence_model):
     assert np.allclose(negation.encoded(sentence_model, texts), by_the_library, atol=1e-6)
 
 
-def test_differences_are_paired_and_in_the_right_direction():
-    gold, noise = np.random.default_rng(0).normal(size=(2, 80))
-    worse, better = gold + 3 * noise, gold + noise  # the same noise in both, so they are paired
-    before = {"share": [np.array([0.0, 1.0] * 40)], "correlation": [gold, worse]}
-    after = {"share": [np.array([1.0, 1.0] * 40)], "correlation": [gold, better]}
-    compared = negation.compared(before, after)
-    old, new, difference, low, high = compared["share"]
+GOLD, NOISE = np.random.default_rng(0).normal(size=(2, 80))
+# the results of two models in two measures; the noise of the correlations is the same, so that
+# their differences are paired
+BEFORE = {"share": [np.array([0.0, 1.0] * 40)], "correlation": [GOLD, GOLD + 3 * NOISE]}
+AFTER = {"share": [np.ones(80)], "correlation": [GOLD, GOLD + NOISE]}
+
+
+def test_a_difference_of_shares_has_its_direction_and_an_interval():
+    old, new, difference, low, high = negation.compared(BEFORE, AFTER)["share"]
     assert (old, new, difference) == (0.5, 1.0, 0.5)
-    assert 0.35 < low < difference < high < 0.65  # of 80 differences of 0 or 1: about ± 0.11
-    old, new, difference, low, _ = compared["correlation"]
-    assert old == pytest.approx(spearmanr(gold, worse).statistic)
+    # of 80 differences of 0 or 1: about ± 0.11, two standard errors, and a bootstrap's chance
+    assert 0.35 < low < difference < high < 0.65
+
+
+def test_a_difference_of_correlations_is_paired():
+    old, new, difference, low, _ = negation.compared(BEFORE, AFTER)["correlation"]
+    assert old == pytest.approx(spearmanr(*BEFORE["correlation"]).statistic)
     assert difference == pytest.approx(new - old)
     assert low > 0
-    # nothing changes from a result to itself
-    for _, _, *differences in negation.compared(before, before).values():
+
+
+def test_nothing_changes_from_a_result_to_itself():
+    for _, _, *differences in negation.compared(BEFORE, BEFORE).values():
         assert differences == [0, 0, 0]
 
 
@@ -77,6 +85,7 @@ def test_differences_are_paired_and_in_the_right_direction():
 def test_the_search_and_the_cosine_of_reviews_by_two_models_that_are_known(
     monkeypatch, vectors_of, finds_all, cosine
 ):
+    # 50 reviews of 80 words, the least that it reads
     monkeypatch.setattr(negation, "_long_reviews", lambda: pd.Series([["word"] * 80] * 50))
     # what stands for the model makes the vectors of so many texts
     monkeypatch.setattr(negation, "encoded", lambda vectors_of, texts: vectors_of(len(texts)))
@@ -87,23 +96,30 @@ def test_the_search_and_the_cosine_of_reviews_by_two_models_that_are_known(
 def test_mixed_in_pairs_are_short_reviews_with_their_old_cosine():
     table = negation.mixed_in(20)
     assert {*table["sentence1"], *table["sentence2"]} <= set(load_reviews()["text"])
+    # cosines of sentences drawn at random: none is of a sentence with itself
     assert table["score"].between(-0.3, 0.9).all()
-    assert (len(table), table["score"].nunique()) == (20, 20)
+    assert len(table) == table["score"].nunique() == 20
 
 
 @pytest.fixture
 def small(tiny, little_garbage, monkeypatch):
-    # a tiny encoder, few triplets and pairs, one seed, and made-up results of what takes long
+    # A tiny encoder, few triplets and pairs, one seed, and made-up results of what takes long. Each
+    # training reaches a goal of 0 the first time it looks. A batch has 32 triplets, so that 40 make
+    # two steps.
     fit, dev, test = negation.negation_parts()
     mixed_in = negation.mixed_in
-    less = {
-        "encoder_folder": lambda: tiny,
-        "negation_parts": lambda: (fit[:40], dev[:10], test),
-        "mixed_in": lambda: mixed_in(8),
-        "review_search": lambda model, number: np.arange(20) % 2 == 0,
-        "unrelated_cosine": lambda model: 0.2,
-    }
-    replace(monkeypatch, negation, **less, SEEDS=(0,), GOAL=0, LONGER=1)
+    replace(
+        monkeypatch,
+        negation,
+        encoder_folder=lambda: tiny,
+        negation_parts=lambda: (fit[:40], dev[:10], test),
+        mixed_in=lambda: mixed_in(8),
+        review_search=lambda model, number: np.arange(20) % 2 == 0,
+        unrelated_cosine=lambda model: 0.2,
+        SEEDS=(0,),
+        GOAL=0,
+        LONGER=1,
+    )
     monkeypatch.setattr(losses, "SEEDS", (0,))
 
 
@@ -158,49 +174,60 @@ def test_trainings_to_an_equal_gain_are_compared_with_the_triplet_loss(
     after = stored.set_index([recipe_column, "seed", "measure"])["after"]
     for row in stored.itertuples():
         assert row.more == pytest.approx(
-            row.after - after[triplet, row.seed, row.measure], abs=2e-4
+            # three numbers of four decimals, each rounded by up to 5e-5
+            row.after - after[triplet, row.seed, row.measure],
+            abs=2e-4,
         )
 
 
 def test_every_recipe_reached_the_goal_of_an_equal_gain():
     # unlike the losses, of which some did not reach it even at the highest rate
-    assert (pd.read_csv(negation.GAIN)["development"] >= negation.GOAL - 1e-4).all()
+    assert (
+        pd.read_csv(negation.GAIN)["development"] >= negation.GOAL - 1e-4
+    ).all()  # four decimals
 
 
-# The columns and labels of each shape, written by hand, for the triplets (a, p, n) and (b, q, m);
-# these letters stand for the texts in the test below.
+TEXTS = {"a": "a b", "b": "x", "p": "b c", "q": "x y", "n": "a c", "m": "z"}
+TWO_TRIPLETS = ["ab", "pq", "nm"]  # anchors, positives, negatives: (a, p, n) and (b, q, m)
+# the columns and labels that each shape makes of them, written by hand
 BY_HAND = {
-    losses.PER_PAIR: (["a b a b".split(), "p q n m".split()], [1, 1, 0, 0]),
-    losses.SCORED: (["a b a b".split(), "p q n m".split()], [1.0, 1.0, 0.0, 0.0]),
-    losses.CLASSES: (["a b p q n m".split()], [0, 1, 0, 1, 2, 3]),
-    losses.TRIPLETS: (["a b".split(), "p q".split(), "n m".split()], None),
-    losses.PAIRS: (["a b".split(), "p q".split()], None),
+    losses.PER_PAIR: (["abab", "pqnm"], torch.tensor([1, 1, 0, 0])),
+    losses.SCORED: (["abab", "pqnm"], torch.tensor([1.0, 1.0, 0.0, 0.0])),
+    losses.CLASSES: (["abpqnm"], torch.tensor([0, 1, 0, 1, 2, 3])),
+    losses.TRIPLETS: (["ab", "pq", "nm"], None),
+    losses.PAIRS: (["ab", "pq"], None),
 }
 
 
-@pytest.mark.parametrize("loss_name", losses.family())
+def features(model, columns):
+    """The model's input for each column, a string with a letter of TEXTS for each row."""
+    return [model.preprocess([TEXTS[letter] for letter in column]) for column in columns]
+
+
+each_loss = pytest.mark.parametrize("loss_name", losses.family())
+
+
+@each_loss
 def test_a_loss_of_the_family_is_the_librarys_on_texts_in_its_shape(loss_name, sentence_model):
-    shape, _ = losses.family()[loss_name]
-    texts = {"a": "a b", "b": "x", "p": "b c", "q": "x y", "n": "a c", "m": "z"}
-    columns, labels = BY_HAND[shape]
-    labels = None if labels is None else torch.tensor(labels)
     sentence_model.eval()
-
-    def features(column):
-        return sentence_model.preprocess([texts[letter] for letter in column])
-
     torch.manual_seed(0)
     of_family = losses.FamilyLoss(loss_name, sentence_model)
-    value = of_family([features("ab"), features("pq"), features("nm")])
+    value = of_family(features(sentence_model, TWO_TRIPLETS))
     of_library = of_family.loss  # the same margins, and the same weights if it has any
     assert type(of_library) is getattr(library, loss_name)
-    # made for vectors that are ready, it now reads texts
+    # made for vectors that are ready, it now reads texts; a loss of the library keeps its encoder
+    # in one of these two attributes
     of_library.model = of_library.sentence_embedder = sentence_model
-    expected = of_library([features(column) for column in columns], labels)
+    columns, labels = BY_HAND[of_family.shape]
+    expected = of_library(features(sentence_model, columns), labels)
     assert value.item() == pytest.approx(expected.item(), abs=1e-5)
     assert value.item() > 0  # two losses of 0 would prove little
-    sentence_model.zero_grad()
-    value.backward()
+
+
+@each_loss
+def test_a_loss_of_the_family_has_gradients_in_the_encoder(loss_name, sentence_model):
+    sentence_model.eval().zero_grad()
+    losses.FamilyLoss(loss_name, sentence_model)(features(sentence_model, TWO_TRIPLETS)).backward()
     gradients = [weight.grad for weight in sentence_model.parameters() if weight.grad is not None]
     assert any(gradient.any() for gradient in gradients)
 
@@ -208,13 +235,17 @@ def test_a_loss_of_the_family_is_the_librarys_on_texts_in_its_shape(loss_name, s
 @pytest.mark.parametrize(
     "shares, taken",
     [([0.7, 0.9, 0.9], 0), ([0.3, 0.7, 0.9], 1), ([0.3, 0.5, 0.5], 1)],
-    ids=["all reach it", "two reach it", "none reaches it, and the second comes first as near"],
+    ids=[
+        "all reach it",
+        "two reach it",
+        "none does, and the second is the first of two that come nearest",
+    ],
 )
 def test_the_lowest_rate_that_reaches_the_goal_is_taken_and_else_the_one_that_came_nearest(
     monkeypatch, shares, taken
 ):
     share_at = dict(zip(losses.RATES, shares))
-    # what stands for the trained model is its rate
+    # (model, steps, share) at a rate; what stands for the trained model is its rate
     monkeypatch.setattr(losses, "at_rate", lambda name, rate: (rate, 24, share_at[rate]))
     rate, (model, _, share) = losses.at_the_lowest_rate("TripletLoss")
     assert rate == model == losses.RATES[taken]
@@ -232,11 +263,15 @@ def test_reciprocal_ranks_are_those_of_the_librarys_evaluator(sentence_model):
 
 
 @pytest.mark.parametrize(
-    "make_pairs, number", [(questions.question_pairs, 536), (questions.own_pairs, 1000)]
+    "make_pairs, least",
+    [
+        (questions.question_pairs, questions.SIZES[-1]),  # as many as the largest training takes
+        (questions.own_pairs, 1000),  # a training draws as many as above from these
+    ],
 )
-def test_pairs_are_a_text_and_a_page_that_does_not_contain_it(make_pairs, number):
+def test_pairs_are_a_text_and_a_page_that_does_not_contain_it(make_pairs, least):
     pairs = make_pairs()
     assert list(pairs.columns) == ["anchor", "positive"]
-    assert len(pairs.dropna()) == len(pairs) >= number
+    assert len(pairs.dropna()) == len(pairs) >= least
     assert set(pairs["positive"]) <= set(questions.pages())
     assert not any(row.anchor in row.positive for row in pairs.itertuples())

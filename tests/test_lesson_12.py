@@ -37,6 +37,7 @@ def test_the_parts_of_a_docstring():
 
 
 def windows_of(docs):
+    # a list of windows for each page
     return [chunks(page, search.WORDS) for page in search.pages(docs)]
 
 
@@ -53,8 +54,9 @@ def test_the_stored_vectors_are_those_of_this_documentation():
     assert owners.tolist() == list(places)
     assert vectors.dtype == np.float16
     assert len(vectors) == len(windows)
-    # every 1500th: to encode all would take long
-    assert (embed(windows[::1500]) * vectors[::1500]).sum(axis=1).min() > 0.999  # cosines
+    # The cosine of each vector with its stored form in float16. Every 1500th: to encode all would
+    # take long.
+    assert (embed(windows[::1500]) * vectors[::1500]).sum(axis=1).min() > 0.999
 
 
 def test_the_stored_runs_have_every_query_once_a_way():
@@ -74,13 +76,15 @@ def test_the_runs_have_the_ranks_of_their_names():
     assert (runs["rank"] == lists.cumcount() + 1).all()
 
 
-def test_only_the_lesson_s_windows_have_stored_vectors(tiny, monkeypatch):
+def test_only_the_lessons_windows_have_stored_vectors(tiny, monkeypatch):
     windows = [window for page in windows_of(load_docstrings()) for window in page]
     stored = search.load_window_vectors(windows, "sentence-transformers/all-MiniLM-L6-v2")
     assert stored.shape == (len(windows), 384)  # the packaged encoder's numbers
     assert stored.dtype == np.float32
     of_packaged = search.load_window_vectors(windows[:3], "packaged")
+    # fewer windows are encoded; the stored ones were rounded to float16, so their cosine is about 1
     assert (of_packaged * stored[:3]).sum(axis=1) == pytest.approx(1, abs=1e-3)
+    # another encoder's are encoded, too
     assert search.load_window_vectors(windows[:3], str(tiny)) == pytest.approx(
         embed(windows[:3], model=str(tiny)), abs=1e-2
     )
@@ -91,18 +95,20 @@ FEW_QUERIES, FEW_RANKS = 3, 4
 
 @pytest.fixture
 def small(monkeypatch):
-    # few pages, queries, reviews and ranks
+    # few pages, documentation queries, ranks, reviews and queries about reviews
     docs, queries = load_docstrings(), load_doc_queries()[:FEW_QUERIES]
     # of middle length, so that they have some windows and are read quickly
     docs = docs[docs["text"].str.len().between(700, 1500)][:10].reset_index(drop=True)
-    reviews, wanted = search.load_reviews("rotten_tomatoes")[:20], search.load_queries()[:2]
-    loads = {
-        "load_docstrings": lambda: docs,
-        "load_doc_queries": lambda: queries,
-        "load_reviews": lambda name: reviews,
-        "load_queries": lambda: wanted,
-    }
-    replace(monkeypatch, search, **loads, DEPTH=FEW_RANKS)
+    reviews, review_queries = search.load_reviews("rotten_tomatoes")[:20], search.load_queries()[:2]
+    replace(
+        monkeypatch,
+        search,
+        load_docstrings=lambda: docs,
+        load_doc_queries=lambda: queries,
+        load_reviews=lambda name: reviews,
+        load_queries=lambda: review_queries,
+        DEPTH=FEW_RANKS,
+    )
 
 
 @pytest.mark.nightly
@@ -111,50 +117,67 @@ def test_the_script_writes_the_stored_form(small, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {
         path.name for path in (search.RUNS, search.REVIEWS, search.VECTORS)
     }
-    # lists of ten ways
+    # a list for each query and each of ten ways: those of the test of the stored runs
     assert runs["names"].str.split().map(len).tolist() == [FEW_RANKS] * (10 * FEW_QUERIES)
 
 
-def test_near_pages_that_may_be_right_do_not_count_as_wrong():
-    mean = "Compute the arithmetic mean of the values."
-    body = "It adds all numbers up and divides by how many there are."
-    pages = {
-        # the right page
-        "a.Series.mean": f"{mean}\n\n{body}",
-        # the same last name
-        "a.DataFrame.mean": (
-            "Return the mean over the requested axis.\n\n"
-            "It adds numbers and divides by their count."
-        ),
-        # nearly the same summary
-        "b.average": "Compute the arithmetic mean of all the values.\n\nThe mean with weights.",
-        # holds the right page's piece
-        "b.shared": f"Something about boats and rivers.\n\n{body}",
-        # wrong
-        "b.plot": "Draw a picture of the values.\n\nAxes, colours and a legend.",
-        # wrong; a signature is no question
-        "b.signature": "sort(values, axis) of an array.\n\nIt sorts.",
-        # has no piece, so it is neither wrong nor a question
-        "b.alone": "This page has no body at all.",
-        # wrong; three words are no question
-        "b.few": "Too few words.\n\nSome text that follows it.",
-    }
-    docs = pd.DataFrame(pages.items(), columns=["name", "text"])
-    questions, table = rerank.mined(docs)
-    question, right, near, far = questions[0]
-    assert question == mean
-    assert right == [f"a.Series.mean {body}"]
+MEAN = "Compute the arithmetic mean of the values."
+MEAN_BODY = "It adds all numbers up and divides by how many there are."
+PAGES_TO_MINE = {
+    # the first question, and its right page; the comments at the others are about this question
+    "a.Series.mean": f"{MEAN}\n\n{MEAN_BODY}",
+    # the same last name
+    "a.DataFrame.mean": (
+        "Return the mean over the requested axis.\n\nIt adds numbers and divides by their count."
+    ),
+    # nearly the same summary
+    "b.average": "Compute the arithmetic mean of all the values.\n\nThe mean with weights.",
+    # holds the right page's piece
+    "b.shared": f"Something about boats and rivers.\n\n{MEAN_BODY}",
+    # wrong
+    "b.plot": "Draw a picture of the values.\n\nAxes, colours and a legend.",
+    # wrong; a signature is no question
+    "b.signature": "sort(values, axis) of an array.\n\nIt sorts.",
+    # has no piece, so it is neither wrong nor a question
+    "b.alone": "This page has no body at all.",
+    # wrong; three words are no question
+    "b.few": "Too few words.\n\nSome text that follows it.",
+}
+
+
+@pytest.fixture(scope="module")
+def mined():
+    """(questions, table) of PAGES_TO_MINE."""
+    return rerank.mined(pd.DataFrame(PAGES_TO_MINE.items(), columns=["name", "text"]))
+
+
+def test_the_right_text_of_a_question_is_the_piece_of_its_page(mined):
+    question, right, _, _ = mined[0][0]
+    assert question == MEAN
+    assert right == [f"a.Series.mean {MEAN_BODY}"]
+
+
+def test_near_pages_that_may_be_right_do_not_count_as_wrong(mined):
+    questions, table = mined
+    _, _, near, far = questions[0]
     assert far == []
     wrong = {"b.plot", "b.signature", "b.few"}
     assert len(near) == len(wrong) - rerank.SKIPPED
     assert {near[0].split()[0], table[0]["nearest"]} <= wrong
-    # the pages that can be a question
-    assert [row["question"] for row in table] == docs["name"][:5].tolist()
+
+
+def test_a_page_asks_if_it_has_a_piece_and_a_summary_of_some_words(mined):
+    _, table = mined
+    # not the last three: a signature, no piece, three words
+    assert [row["question"] for row in table] == [*PAGES_TO_MINE][:5]
 
 
 @pytest.mark.parametrize(
     "near, far, from_near, from_far",
-    [(["near"], ["far 1", "far 2", "far 3"], 1, 3), ([*"abcdef"], [*"xyz"], rerank.HARD, 1)],
+    [
+        (["near"], ["far 1", "far 2", "far 3"], 1, 3),  # far ones take the places of near ones
+        ([*"abcdef"], [*"xyz"], rerank.HARD, 1),
+    ],
     ids=["one near text", "enough near texts"],
 )
 def test_a_group_has_the_right_text_first_and_no_text_twice(near, far, from_near, from_far):
@@ -182,7 +205,8 @@ def test_the_negatives_that_were_looked_at_are_those_of_questions():
 
 
 @pytest.mark.nightly
-def test_the_re_ranker_s_script_writes_the_stored_form(monkeypatch, tmp_path, tiny):
+def test_the_re_rankers_script_writes_the_stored_form(monkeypatch, tmp_path, tiny):
+    # 40 pages, not side by side, so that they have different summaries
     docs, queries = load_docstrings()[:1600:40].reset_index(drop=True), load_doc_queries()[:3]
     replace(monkeypatch, rerank, load_docstrings=lambda: docs, load_doc_queries=lambda: queries)
     # both searches that are read found the same five pages for each query
@@ -191,7 +215,7 @@ def test_the_re_ranker_s_script_writes_the_stored_form(monkeypatch, tmp_path, ti
         tmp_path / "runs.csv", index=False, header=["way", "query", "names"]
     )
     replace(monkeypatch, rerank, RUNS=tmp_path / "runs.csv", NEAR=20, HELD=4, EPOCHS=1, READ=60)
-    # the default of `longest`: the tiny encoder has 64 positions
+    # the default of `longest`, which was read at the definition: the tiny encoder has 64 positions
     monkeypatch.setattr(rerank.scores_of, "__defaults__", (60,))
     monkeypatch.setattr(learning_curve, "encoder_folder", lambda: tiny)
     written(rerank, tmp_path, rerank.SCORES, rerank.MINED, rerank.STEPS)

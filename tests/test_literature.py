@@ -8,7 +8,8 @@ from course_utils.tools.publish.front import VERDICTS, claims, literature_page
 from .sources import SOURCES, printed_by
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
-# "+0.12", but neither "+0.12 (+0.05 to +0.19)", with its interval, nor the ends of an interval
+# "+0.12", but neither "+0.12 (+0.05 to +0.19)", with its interval, nor the ends of an interval.
+# `++` takes all digits and gives none back: "+0.1" of the first would be without an interval.
 WITHOUT_INTERVAL = re.compile(r"(?<![\w(])(?<!to )[+-]\d\.\d++(?! to| \()")
 CLAIMS = [claim for _, of_part in claims() for claim in of_part]
 LESSONS = {path.stem: SOURCES[key] for key, path in parts().items()}
@@ -24,7 +25,7 @@ def numbers_in(text):
 def test_each_number_of_ours_is_printed_by_the_cells_that_are_named():
     for claim in CLAIMS:
         printed = " ".join(PRINTED[cell] for cell in claim["cells"].split())
-        # digits of names are no results
+        # the digits in names of layers and of a measure are no results
         ours = re.sub(
             r"in layers? \d|layer \d|nDCG@10", "", claim["ours"] + claim.get("because", "")
         )
@@ -43,14 +44,15 @@ def test_what_is_not_the_same_says_why_and_a_difference_has_its_interval():
         assert not WITHOUT_INTERVAL.search(claim["ours"]), claim
 
 
-def test_each_link_leads_to_the_heading_above_the_cell():
-    link = (
+def test_a_link_leads_to_the_heading_above_its_cell():
+    assert (
         "[02, Two limits: 512 and 256](<02_padding_and_truncation.ipynb#Two-limits:-512-and-256>)"
+        in literature_page(LESSONS)
     )
-    assert link in literature_page(LESSONS)
 
 
 def test_each_row_below_the_headings_has_a_link():
+    # of the heads of the tables, each has a column "They say"
     rows = [line for line in literature_page(LESSONS).splitlines() if line.startswith("| ")]
     assert [row for row in rows if "](<" not in row and "They say" not in row] == []
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from unittest.mock import Mock
+from unittest.mock import Mock, call
 
 import nbformat
 import pytest
@@ -31,23 +31,29 @@ each_typed = pytest.mark.parametrize("key", TYPED)
 
 
 def live(key):
+    # the live copy of a lesson as a notebook, not written to a file
     return live_copy(SOURCES[key], key=key, name=f"{name_of(parts()[key])}.ipynb")
 
 
 def beside_the_learners(key):
-    """[(cell, the learner's)] of a live copy, but for its note and its cell with `reveal`."""
+    """[(cell of a live copy, the same cell of the learner's copy)]
+
+    Without the live copy's note and its cell with `reveal`, which a learner's copy does not have.
+    """
     title, _, _, *cells = live(key).cells
     return list(zip([title, *cells], copies.learner_copy(SOURCES[key]).cells, strict=True))
 
 
 def run_in_a_cell(monkeypatch, code, *, cell_id="", arguments=()):
-    """What `reveal` hands to IPython: (text, whether it replaces the cell's), or None."""
+    """The call by which `reveal` hands code to IPython, or None if it does not.
+
+    code, cell_id: of the cell that runs, as JupyterLab sends them. arguments: those of `reveal`.
+    """
     request = {"content": {"code": code}, "metadata": {"cellId": cell_id}}
     shell = Mock(get_parent=lambda: request)
     monkeypatch.setattr("IPython.get_ipython", lambda: shell)
     reveal(*arguments)
-    call = shell.set_next_input.call_args
-    return call and (*call.args, call.kwargs["replace"])
+    return shell.set_next_input.call_args
 
 
 @pytest.mark.parametrize("key", DIVIDED)
@@ -57,10 +63,11 @@ def test_each_worked_cell_of_a_core_says_in_a_few_words_what_to_type(key):
         does = cell.metadata.get("course", {}).get("does", "")
         is_never_typed = cell.id == "setup" or cell.id.startswith(("diagram-", "explore-"))
         if not (is_given or is_never_typed):
+            # in a few words: from three to fourteen
             assert 2 < len(does.split()) < 15, (
                 f"{cell.id}: say in metadata.course.does what it does"
             )
-    assert key in TYPED
+    assert key in TYPED  # some of these cells are not folded, so there is a live copy
 
 
 @each_typed
@@ -72,25 +79,27 @@ def test_a_live_copy_has_a_note_and_a_cell_with_reveal_below_its_title(key):
 
 @each_typed
 def test_what_is_not_typed_is_the_learners_but_for_links_to_lessons(key):
-    for cell, own in beside_the_learners(key):
-        if cell.id == own.id:
-            assert copies.TO_A_LESSON.sub("", cell.source) == copies.TO_A_LESSON.sub("", own.source)
-            assert cell.metadata == own.metadata
+    for cell, learners in beside_the_learners(key):
+        if cell.id == learners.id:
+            assert copies.TO_A_LESSON.sub("", cell.source) == copies.TO_A_LESSON.sub(
+                "", learners.source
+            )
+            assert cell.metadata == learners.metadata
 
 
 @each_typed
 def test_code_to_type_is_a_numbered_comment_and_reveal_brings_it_back(key, monkeypatch):
-    emptied = [(cell, own) for cell, own in beside_the_learners(key) if cell.id != own.id]
+    emptied = [
+        (cell, learners) for cell, learners in beside_the_learners(key) if cell.id != learners.id
+    ]
     assert len(emptied) == len(typed_cells(SOURCES[key]))
-    for number, (cell, own) in enumerate(emptied, 1):
+    for number, (cell, learners) in enumerate(emptied, 1):
         assert cell.source.startswith(f"# {number}. ")
         assert all(
             line.startswith("# ") and len(line) <= WIDTH for line in cell.source.splitlines()
         )
-        assert run_in_a_cell(monkeypatch, f"{cell.source}\nreveal()", cell_id=cell.id) == (
-            own.source,
-            True,
-        )
+        given_back = run_in_a_cell(monkeypatch, f"{cell.source}\nreveal()", cell_id=cell.id)
+        assert given_back == call(learners.source, replace=True)
 
 
 @each_typed
@@ -98,6 +107,7 @@ def test_the_page_to_type_has_a_section_for_each_cell_and_no_heading_twice(key):
     page = page_to_type(SOURCES[key], key)
     assert page.count("<section") == len(typed_cells(SOURCES[key]))
     headings = re.findall("<h2>.*</h2>", page)
+    # (a section that goes on from the one above has no heading)
     assert headings and len(set(headings)) == len(headings)
 
 
@@ -107,7 +117,7 @@ def test_links_lead_out_of_the_folder():
     ]
     links = re.findall(r"\]\(([^)#:]+\.ipynb)", "\n".join(texts))
     lessons = [NOTEBOOKS / link.removeprefix("../") for link in links if link.startswith("../")]
-    assert len(lessons) == len(links) > 50
+    assert len(lessons) == len(links) > 50  # lessons link to each other often
     assert all(lesson.is_file() for lesson in lessons)
 
 
@@ -121,6 +131,7 @@ def sources(tmp_path):
 
 
 def write_source(folder, does, **metadata):
+    # a course of one lesson, 04, with one worked cell; again, it replaces that lesson
     worked = new_code_cell(
         "print(1 < 2)\n\nx = 1", id="sum", metadata={"course": {"does": does}, **metadata}
     )
@@ -129,40 +140,46 @@ def write_source(folder, does, **metadata):
     nbformat.write(new_notebook(cells=cells), folder / "04_sums.ipynb")
 
 
-def test_an_edited_live_copy_stays_and_others_are_renewed(sources, tmp_path):
-    workspace = tmp_path / "w"
-    file, edited = write_live(workspace, "04", sources)
-    page = (workspace / file).with_suffix(".html")
+def test_the_code_to_type_is_on_a_page_beside_the_live_copy(sources, tmp_path):
+    file, is_edited = write_live(tmp_path / "w", "04", sources)
     assert file.as_posix() == f"{LIVE}/04_sums_live.ipynb"
-    assert not edited
-    code = ("<h2>A <code>sum</code></h2>", "print(1 &lt; 2)</span><span><br>")
-    assert [markup for markup in code if markup not in page.read_text()] == []
+    assert not is_edited
+    page = (tmp_path / "w" / file).with_suffix(".html").read_text()
+    assert "<h2>A <code>sum</code></h2>" in page
+    assert "print(1 &lt; 2)</span><span><br>" in page
 
+
+def test_a_live_copy_that_is_as_it_was_written_is_renewed(sources, tmp_path):
+    file, _ = write_live(tmp_path / "w", "04", sources)
     write_source(sources, "Add two.")
-    assert write_live(workspace, "04", sources) == (file, False)
-    copy = nbformat.read(workspace / file, as_version=4)
-    assert copy.cells[-1].source == "# 1. Add two."
-    assert "Add two." in page.read_text()
+    assert write_live(tmp_path / "w", "04", sources) == (file, False)
+    copy = tmp_path / "w" / file
+    assert nbformat.read(copy, as_version=4).cells[-1].source == "# 1. Add two."
+    assert "Add two." in copy.with_suffix(".html").read_text()
 
-    copy.cells[-1].source += "\nx = 3"
-    nbformat.write(copy, workspace / file)
-    before = (workspace / file).read_bytes()
-    assert write_live(workspace, "04", sources) == (file, True), "the course is as it was"
+
+def test_an_edited_live_copy_stays_and_so_does_its_page(sources, tmp_path):
+    file, _ = write_live(tmp_path / "w", "04", sources)
+    copy = tmp_path / "w" / file
+    edited = copy.read_text().replace("# 1. Add", "# mine: Add")
+    copy.write_text(edited)
+    assert write_live(tmp_path / "w", "04", sources) == (file, True), "the course is as it was"
     write_source(sources, "Add four.")
-    assert write_live(workspace, "04", sources) == (file, True)
-    assert (workspace / file).read_bytes() == before
-    assert "Add two." in page.read_text()
+    assert write_live(tmp_path / "w", "04", sources) == (file, True)
+    assert copy.read_text() == edited
+    assert "Add one &amp; print." in copy.with_suffix(".html").read_text()
 
 
 def test_what_cannot_be_a_live_copy_is_one_sentence(sources, tmp_path):
     with pytest.raises(ValueError, match="There is no lesson 5; the lessons are 04."):
         write_live(tmp_path / "w", "5", sources)
+    # a folded cell is not typed
     write_source(sources, "Draw.", jupyter={"source_hidden": True})
     with pytest.raises(copies.CopyError, match="04_sums.ipynb has no cells to type"):
         write_live(tmp_path / "w", "04", sources)
     write_source(sources, "Add.")
     (tmp_path / "w").mkdir()
-    (tmp_path / "w" / LIVE).write_text("a file")
+    (tmp_path / "w" / LIVE).write_text("a file")  # where the folder of live copies would be
     with pytest.raises(copies.CopyError, match="Cannot write"):
         write_live(tmp_path / "w", "04", sources)
 
@@ -184,10 +201,10 @@ def test_reveal_takes_a_number_and_replaces_no_code_of_ones_own(monkeypatch):
     third = typed_cells(SOURCES["04"])[2]
     assert run_in_a_cell(
         monkeypatch, 'reveal("04", 3)', cell_id="a1b2c3d4", arguments=("04", 3)
-    ) == (third.source, True)
+    ) == call(third.source, replace=True)
     assert run_in_a_cell(
         monkeypatch, "# 3. Multiply\nhidden * 2\nreveal()", cell_id=f"live_04_{third.id}"
-    ) == (third.source, False)
+    ) == call(third.source, replace=False)
 
 
 @pytest.mark.parametrize(
@@ -195,12 +212,12 @@ def test_reveal_takes_a_number_and_replaces_no_code_of_ones_own(monkeypatch):
     [
         ("a1b2c3d4", ()),  # a cell of the learner's own
         ("live_04_04-mean-pool", ()),  # an exercise
-        ("live_99_x", ()),
+        ("live_99_x", ()),  # no such lesson
         ("live_", ()),
-        ("", ("04", 99)),
+        ("", ("04", 99)),  # numbers begin at 1, and no lesson has so many cells
         ("", ("04", 0)),
-        ("", ("04-mean-pool", 1)),
-        ("", (4,)),
+        ("", ("04-mean-pool", 1)),  # an exercise in place of a lesson
+        ("", (4,)),  # a number alone
     ],
 )
 def test_where_there_is_nothing_to_reveal_a_sentence_says_so(
@@ -217,11 +234,14 @@ def test_where_there_is_nothing_to_reveal_a_sentence_says_so(
 
 def test_lab_opens_a_live_copy_beside_its_code_and_says_how_to_get_a_new_one(tmp_path, monkeypatch):
     file = f"{LIVE}/04_pooling_live.ipynb"
-    message = f"The live copy is {file}, and the code to type is beside it in 04_pooling_live.html."
     printed, pages = run_lab(monkeypatch, "--workspace", tmp_path, "--live", "04")
-    assert message in printed
+    assert (
+        f"The live copy is {file}, and the code to type is beside it in 04_pooling_live.html."
+        in printed
+    )
     assert pages == [f"workspaces/04_pooling_live/tree/{file}"]
     assert (tmp_path / file).is_file()
+    # JupyterLab opens the two files side by side
     (layout,) = (tmp_path / lab.LAB_FILES).glob("04_pooling_live-*")
     dock = json.loads(layout.read_text())["data"]["layout-restorer:data"]["main"]["dock"]
     widgets = [area["widgets"] for area in dock["children"]]
@@ -238,10 +258,12 @@ def test_lab_opens_a_live_copy_beside_its_code_and_says_how_to_get_a_new_one(tmp
 def test_lab_prints_a_route_and_opens_its_first_open_lesson(tmp_path, monkeypatch):
     first, second, *_ = ROUTES["one day"]
     printed, pages = run_lab(monkeypatch, "--workspace", tmp_path, "--route", "day")
+    # the rows of the table are the lines with a time; each begins with its lesson
     rows = [line for line in printed.splitlines() if " min  " in line]
     assert [row[:2] for row in rows] == ROUTES["one day"]
     assert rows[0].endswith("  0 of 2")
     assert pages == [f"tree/{cores()[first].name}"]
+    # once the exercises of the first lesson are passed, the second is the first open one
     for exercise, _ in overview(None).on("one day").lessons[0].exercises:
         remember(exercise, tmp_path)
     printed, pages = run_lab(monkeypatch, "--workspace", tmp_path, "--route", "day")

@@ -6,13 +6,13 @@ import sys
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from course_utils import search
 from course_utils.nearest import BLOCK
 
 
+# n random vectors, not of unit length
 def drawn(n, hidden=8, seed=0):
     return np.random.default_rng(seed).normal(size=(n, hidden))
 
@@ -25,20 +25,23 @@ def cosine_table(queries, corpus):
     return unit_rows(queries) @ unit_rows(corpus).T
 
 
+# BLOCK holds more than the largest of these tables; 16 and 200 divide most of them
 @given(
-    st.integers(1, 30),
-    st.integers(1, 60),
-    st.integers(0, 99),
-    st.sampled_from([16, 200, BLOCK]),
-    st.data(),
+    m=st.integers(1, 30),
+    n=st.integers(1, 60),
+    seed=st.integers(0, 99),
+    block=st.sampled_from([16, 200, BLOCK]),
+    data=st.data(),
 )
 def test_search_is_the_sorted_table(m, n, seed, block, data):
     k = data.draw(st.integers(1, n))
+    # 100 more than any seed of queries: no vector is on both sides
     queries, corpus = drawn(m, seed=seed), drawn(n, seed=seed + 100)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("course_utils.nearest.BLOCK", block)
         places, cosines = search(queries, corpus, k)
     full = cosine_table(queries, corpus)
+    # `search` computes in 32 bits; negated, a row is sorted from the highest cosine down
     assert cosines == pytest.approx(-np.sort(-full, axis=1)[:, :k], abs=1e-6)
     assert np.take_along_axis(full, places, axis=1) == pytest.approx(cosines, abs=1e-6)
     assert all(len(set(row)) == k for row in places.tolist())
@@ -61,7 +64,7 @@ def test_of_equal_cosines_the_first_in_the_corpus_comes_first(block, monkeypatch
 
 
 NUMBERS = [[3, 4], [4, 3], [-3, 4], [0, 5]]
-IN_MANY_FORMS = {
+IN_MANY_FORMS = {  # NUMBERS, as each kind of array that `search` takes
     "list": NUMBERS,
     "float16": np.array(NUMBERS, np.float16),
     "float32": np.array(NUMBERS, np.float32),
@@ -76,15 +79,18 @@ def test_any_kind_of_number_will_do(vectors):
     places, cosines = search(vectors, vectors, 2)
     assert places.tolist() == [[0, 1], [1, 0], [2, 3], [3, 0]]
     assert cosines[:, 0] == pytest.approx(1)
+    # products with the second best; all these vectors have length 5
     assert cosines[:, 1] == pytest.approx(np.array([24, 24, 20, 20]) / 5**2)
 
 
 def test_very_long_and_very_short_vectors_keep_their_direction():
+    # the squares of such numbers are infinite, or 0
     vectors = np.array([[1e200, 1e200], [1e-200, 1e-200], [1, 0]])
     places, _ = search(vectors, vectors, 1)
     assert places.tolist() == [[0], [0], [2]]  # the first two have one direction
 
 
+# six vectors, of which this row, these rows or this (row, column) has another value
 def with_value(index, value):
     vectors = drawn(6)
     vectors[index] = value
@@ -118,8 +124,9 @@ def test_vectors_without_a_direction_are_refused(argument, call, vectors, words)
 
 @pytest.mark.parametrize("k", [0, -1, 7])
 def test_k_outside_the_corpus_is_refused(k):
-    words = rf"k must be between 1 and 6 \(the corpus has 6 vectors\); got {k}"
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(
+        ValueError, match=rf"k must be between 1 and 6 \(the corpus has 6 vectors\); got {k}"
+    ):
         search(drawn(2), drawn(6), k)
 
 
@@ -134,8 +141,10 @@ def test_k_that_is_no_whole_number_is_refused(k):
     [
         ([["a", "b"]], "queries must hold numbers; got <U1"),
         (np.ones((3, 2), dtype=complex), "queries must hold numbers; got complex128"),
+        (np.ones((3, 2), dtype=bool), "queries must hold numbers; got bool"),
+        (torch.ones(3, 2, dtype=torch.bool), "queries must hold numbers; got torch.bool"),
     ],
-    ids=["words", "complex numbers"],
+    ids=["words", "complex numbers", "booleans", "a tensor of booleans"],
 )
 def test_what_holds_no_numbers_is_refused(vectors, words):
     with pytest.raises(TypeError, match=words):
@@ -143,16 +152,19 @@ def test_what_holds_no_numbers_is_refused(vectors, words):
 
 
 def test_vectors_of_two_models_are_refused():
-    words = "queries have 8 dimensions and the corpus 5; both must come from the same model"
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(
+        ValueError,
+        match="queries have 8 dimensions and the corpus 5; both must come from the same model",
+    ):
         search(drawn(2), drawn(6, hidden=5), 1)
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the peak memory from /proc")
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="elsewhere, ru_maxrss is not in KiB"
+)
 def test_ten_thousand_vectors_need_no_table_of_all_pairs():
     # A table of all pairs would take 400 MB; the process may grow by less than half of that.
-    #
-    # It is called once before the measurement, so that what it imports is not counted.
+    # A first small search imports all that is needed, so that this is not counted.
     program = """
 import numpy as np, resource, torch
 from course_utils import search

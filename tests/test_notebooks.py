@@ -26,8 +26,9 @@ from .verdicts import Cell, names
 EXERCISES = all_exercises()
 BY_HAND = list(assignment()["by_hand"])
 SETUP = "from course_utils import setup, check, hint, solution\nsetup()"
+# what differs from run to run or from machine to machine: pictures without text, paths, addresses
 NOISE = re.compile(r"<Figure size|/home/|site-packages|0x[0-9a-f]{8}")
-MOST_LINES = 18  # of a code cell
+MOST_LINES = 18  # of a code cell: CONTRIBUTING.md promises it
 MOST_LINES_OF_A_PROGRAM = 47  # of the one cell that is a whole program
 
 # These are not results: "\tag{5.1}", "formula (5.1)", "Formulas (5.1) to (5.3)"
@@ -70,8 +71,11 @@ def stored_text_of(notebook):
 
 def prose_of(notebook):
     """The cells of text whose numbers are results of the lesson."""
-    texts = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
-    return [cell for cell in texts if not cell.source.startswith("## Further reading")]
+    return [
+        cell
+        for cell in notebook.cells
+        if cell.cell_type == "markdown" and not cell.source.startswith("## Further reading")
+    ]
 
 
 each_lesson = pytest.mark.parametrize("key", SOURCES)
@@ -99,6 +103,7 @@ def test_cell_ids_are_unique_and_meaningful(key):
 @each_lesson
 def test_no_noise_in_stored_outputs(key):
     for cell in code_cells(SOURCES[key]):
+        # a lesson stores an error only where it announces one
         is_error = [output.output_type for output in cell.outputs] == ["error"]
         assert is_error == ("raises-exception" in tags(cell)), cell.id
         for output in cell.outputs:
@@ -124,8 +129,9 @@ def test_pictures_have_alternative_text_and_carry_their_data(key):
         for output in cell.outputs:
             if "image/png" in output.get("data", {}):
                 alt, text = output.metadata["image/png"]["alt"], output.data["text/plain"]
-                assert len(alt) > 30, cell.id
+                assert len(alt) > 30, cell.id  # characters: more than a title
                 assert NO_TITLE not in alt, cell.id
+                # the same words, and from the next line on what the figure shows
                 assert re.match(rf"Figure\. {re.escape(alt)}\n.", text), cell.id
                 assert WITHOUT_WORDS not in text, cell.id
 
@@ -136,10 +142,10 @@ def test_every_decimal_in_the_prose_is_in_an_output_rounded_as_there(key):
     computed = [float(number) for number in re.findall(r"-?\d+\.\d+", stored_text_of(SOURCES[key]))]
     for cell in prose_of(SOURCES[key]):
         for sign, number in DECIMAL.findall(OF_FORMULAS.sub("", cell.source)):
-            # a text may speak of the size of a negative number
+            # without a sign, a text may speak of the size of a negative number
             values = [-value for value in computed] if sign else map(abs, computed)
-            near = ROUNDING * 10 ** -len(number.partition(".")[2])
-            assert any(abs(value - float(number)) <= near for value in values), (
+            tolerance = ROUNDING * 10 ** -len(number.partition(".")[2])
+            assert any(abs(value - float(number)) <= tolerance for value in values), (
                 f"{cell.id}: {sign}{number}"
             )
 
@@ -179,10 +185,10 @@ def test_nothing_is_left_to_do(key):
 @each_lesson
 def test_a_lesson_has_its_exercises_and_a_page_has_none(key):
     cells = SOURCES[key].cells
-    names = [marks_of(cell).grade_id for cell in cells if marks_of(cell).get("solution")]
+    answers = [marks_of(cell).grade_id for cell in cells if marks_of(cell).get("solution")]
     exercises = [name for name in EXERCISES if exercise_parts()[name] == key]
-    assert [name for name in names if name not in BY_HAND] == exercises
-    assert (names == []) == (kind_of(SOURCES[key]) == "page"), "only a page has no exercises"
+    assert [name for name in answers if name not in BY_HAND] == exercises
+    assert (answers == []) == (kind_of(SOURCES[key]) == "page"), "only a page has no exercises"
 
 
 @each_lesson
@@ -204,8 +210,11 @@ def test_what_learners_write_is_between_marks_and_carries_nbgrader_metadata(key)
 
 @each_lesson
 def test_no_mark_of_what_learners_write_is_in_a_text(key):
-    texts = [cell for cell in SOURCES[key].cells if cell.cell_type == "markdown"]
-    assert [cell.id for cell in texts if BEGIN in cell.source or END in cell.source] == []
+    assert not [
+        cell.id
+        for cell in SOURCES[key].cells
+        if cell.cell_type == "markdown" and (BEGIN in cell.source or END in cell.source)
+    ]
 
 
 @each_lesson
@@ -214,9 +223,9 @@ def test_an_exercise_has_its_text_above_and_its_check_below(key):
     for place, cell in enumerate(cells):
         if cell.cell_type == "code" and marks_of(cell).get("solution"):
             exercise = EXERCISES[marks_of(cell).get("grade_id")]
-            stars = rf"^`{exercise.id}` · difficulty [123] of 3 · [1-9]\d? minutes$"
-            assert re.search(stars, cells[place - 1].source, re.MULTILINE), (
-                f"{cell.id}: the text above must say: {stars}"
+            difficulty_line = rf"^`{exercise.id}` · difficulty [123] of 3 · [1-9]\d? minutes$"
+            assert re.search(difficulty_line, cells[place - 1].source, re.MULTILINE), (
+                f"{cell.id}: the text above must say: {difficulty_line}"
             )
             below = cells[place + 1]
             assert marks_of(below).get("grade_id") == f"{exercise.id}-check"
@@ -250,7 +259,7 @@ def test_what_a_person_marks_is_answered_in_the_lesson_and_blank_in_the_learners
         assert marks.solution is True
         assert marks.locked is False
         assert marks.task is False
-        assert len(cell.source.split()) > 150
+        assert len(cell.source.split()) > 150, "words: a model answer is not a hint"
         (copied,) = (copy for copy in learner_copy(notebook).cells if copy.id == cell.id)
         assert copied.source == "YOUR ANSWER HERE"
 
@@ -258,13 +267,13 @@ def test_what_a_person_marks_is_answered_in_the_lesson_and_blank_in_the_learners
 def test_few_cells_are_not_compared_and_each_says_why():
     cells = [cell for notebook in SOURCES.values() for cell in code_cells(notebook)]
     ignored = [cell for cell in cells if {"nbval-ignore-output", "nbval-skip"} & set(tags(cell))]
-    assert len(ignored) <= 0.03 * len(cells)
+    assert len(ignored) <= 0.03 * len(cells), "3 in 100 are few"
+    # characters: a sentence rather than a word
     assert all(len(cell.metadata.get("reason", "")) > 20 for cell in ignored)
 
 
 @each_lesson
-def test_the_learners_copy_leaves_each_answer_out_and_counts_it_as_not_attempted(key):
-    # And only its own check uses an answer, so that the other cells run as in the lesson.
+def test_the_learners_copy_has_no_answer_and_no_output(key):
     notebook = SOURCES[key]
     copy = learner_copy(notebook)
     assert not any(BEGIN in cell.source for cell in copy.cells)
@@ -274,24 +283,36 @@ def test_the_learners_copy_leaves_each_answer_out_and_counts_it_as_not_attempted
     text = "\n".join(cell.source for cell in copy.cells)
     assert not [code for code in solutions if code.strip() in text]
     assert all(cell.outputs == [] and cell.execution_count is None for cell in code_cells(copy))
-    answers = {
-        name for cell in code_cells(notebook) if BEGIN in cell.source for name in names(bound, cell)
-    }
-    for cell in code_cells(copy):
-        marks = marks_of(cell)
-        if marks.get("solution"):
+
+
+@each_lesson
+def test_an_answer_left_out_counts_as_not_attempted(key):
+    for cell in code_cells(learner_copy(SOURCES[key])):
+        if marks_of(cell).get("solution"):
             (stub,) = names(bound, cell)
-            space = {"np": np}  # one answer uses it as a default argument
-            exec(cell.source, space)
-            assert check(marks.grade_id, space[stub]).status == "not attempted", cell.id
-        elif marks.get("grade"):
+            namespace = {"np": np}  # one answer uses it as a default argument
+            exec(cell.source, namespace)
+            assert check(marks_of(cell).grade_id, namespace[stub]).status == "not attempted", (
+                cell.id
+            )
+
+
+@each_lesson
+def test_only_its_own_check_uses_an_answer(key):
+    # So that the other cells of a learner's copy run as in the lesson.
+    answered = [cell for cell in code_cells(SOURCES[key]) if BEGIN in cell.source]
+    answers = set().union(*(names(bound, cell) for cell in answered))
+    cells = code_cells(learner_copy(SOURCES[key]))
+    for cell in [cell for cell in cells if not marks_of(cell).get("solution")]:
+        if marks_of(cell).get("grade"):
             assert re.fullmatch(r'check\("[\w-]+", (\w+)\)', cell.source)[1] in answers, cell.id
         elif "completion" not in tags(cell):
             assert not names(used, cell) & answers, cell.id
 
 
+# all but the first, the packaged encoder, which every other encoder lacks
 OTHER_NEEDS = list(CONDITIONS)[1:]
-# each set of other needs that an encoder may lack
+# each set of these that an encoder may lack, from none to all
 COMBINATIONS = [
     missing
     for number in range(len(CONDITIONS))
@@ -300,9 +321,10 @@ COMBINATIONS = [
 
 
 def uses_of_skipped(cells, lacking):
-    """[(cell, name, the skipped cell that defines it)] where an encoder lacks these.
+    """[(cell, name, the skipped cell that defines it)] for an encoder other than the packaged one.
 
-    cells: [(what an encoder needs for it, Cell)].
+    cells: [(what an encoder needs for it, a key of CONDITIONS or None; Cell)]. lacking: the keys
+    of CONDITIONS, beside the packaged encoder, that this encoder does not meet.
     """
     known, skipped, uses = set(), {}, []
     for need, cell in cells:
@@ -325,23 +347,22 @@ def test_no_cell_uses_what_one_defines_that_another_encoder_skips(key):
 
 def test_equal_cells_need_the_same_encoder():
     # In JupyterLab, an edited lesson finds its cells' needs by their text.
-    texts = {}
+    texts = {}  # {what a learner's copy keeps of a cell's source: the needs of such cells}
     for cell in (cell for notebook in SOURCES.values() for cell in notebook.cells):
         need = need_of(cell)
         assert cell.cell_type == "code" or need is None, cell.id
         if cell.cell_type == "code":
             texts.setdefault(cell.source.split(BEGIN)[0].strip(), set()).add(need)
-    assert {need for needs in texts.values() for need in needs} == {None, *CONDITIONS}
+    assert set().union(*texts.values()) == {None, *CONDITIONS}
     assert not [text for text, needs in texts.items() if len(needs) > 1]
 
 
 # ---------------------------------------------------------------- cores and further parts
 
-each_core = pytest.mark.parametrize("key", DIVIDED)
 
-
-@each_core
-def test_a_core_fits_its_hour_and_ends_with_questions_from_memory(key):
+# as CONTRIBUTING.md promises
+@pytest.mark.parametrize("key", DIVIDED)
+def test_a_core_fits_its_hour(key):
     notebook = SOURCES[key]
     words = sum(
         words_in(cell.source) for cell in lesson_cells(notebook) if cell.cell_type == "markdown"
@@ -351,10 +372,16 @@ def test_a_core_fits_its_hour_and_ends_with_questions_from_memory(key):
     assert len(code_cells(notebook)) <= 40, "code cells"
     assert len(answers) <= 3, "exercises: a further part has room for others"
     assert lesson_minutes(notebook) <= 60, "minutes"
-    (recall,) = (cell for cell in notebook.cells if cell.id == "recall")
-    assert recall.source.count("<details>") == 3
+
+
+@pytest.mark.parametrize("key", DIVIDED)
+def test_a_core_has_completions_and_questions_from_memory(key):
+    cells = SOURCES[key].cells
+    (recall,) = (cell for cell in cells if cell.id == "recall")
+    assert recall.source.count("<details>") == 3, "questions, each with a folded answer"
+    # the last paragraph
     assert recall.source.strip().split("\n\n")[-1].startswith("**At work you would now**")
-    assert sum("completion" in tags(cell) for cell in notebook.cells) >= 2
+    assert sum("completion" in tags(cell) for cell in cells) >= 2, "gaps to fill in on the way"
 
 
 @each_lesson
@@ -369,11 +396,11 @@ def test_completions_are_right_and_have_their_text(key):
 
 
 @pytest.mark.parametrize("key", [key for key in SOURCES if key[:2] in DIVIDED])
-def test_names_that_cross_cells_are_bound_once(key):
-    # So a cell that is run again, or later than it stands, changes nothing elsewhere; nor does a
-    # figure left out.
+def test_names_that_cross_cells_are_bound_once_and_not_by_figures(key):
+    # So a cell that is run again, or out of order, changes nothing in other cells, and a figure
+    # can be left out.
     cells = [cell for cell in code_cells(SOURCES[key]) if "take-along" not in tags(cell)]
-    binding, crossing = {}, set()
+    binding, crossing = {}, set()  # {name: cells that bind it}; names that cells take from others
     for cell in cells:
         own = names(bound, cell)
         crossing |= {name for name in names(used, cell) if name not in own}

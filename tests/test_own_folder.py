@@ -16,6 +16,7 @@ from .sources import SOURCES, code_of, tags
 
 # the line of the cell `corpus` that a learner exchanges
 LINE_THAT_LOADS = re.compile(r"^docs = load_docstrings\(.*\)$", re.MULTILINE)
+# of the folder "400 notes"; {0} is the number of a note
 NOTE = """---
 title: Note {0}
 tags: [a, b]
@@ -33,7 +34,8 @@ Some words about topic {0}.
 def sources_of_tables(queries, judgements=()):
     """What a learner with these tables writes into the cells that hold them, by the cell's id.
 
-    queries: (part, query). judgements: (place of a query, name, grade).
+    queries: (part, query), the part being "dev" or "test". judgements: (place of a query in
+    `queries`, name of a file, grade).
     """
     query_table = pd.DataFrame(
         [(f"q{place}", *query) for place, query in enumerate(queries)],
@@ -71,9 +73,10 @@ FOLDERS = {  # {name: (files, sources of the cells with the tables)}
     "one query": (NOTES, sources_of_tables([("dev", "how to make tea")], [(0, "a.md", 1)])),
     "no spaces": (
         {
+            # longer than an encoder reads at once
             "茶.md": "# お茶\n" + "お湯を沸かしてからお茶を入れます。" * 90,
             "パン.txt": "パンを焼く。",
-            "leer.md": "# \n",
+            "leer.md": "# \n",  # a heading without words, and nothing below it
         },
         sources_of_tables(
             [("dev", "お茶の入れ方"), ("dev", "空港へのバス"), ("test", "パン")],
@@ -95,15 +98,16 @@ FOLDERS = {  # {name: (files, sources of the cells with the tables)}
     "400 notes": (
         {f"folder {number % 7}/{number}.md": NOTE.format(number) for number in range(400)},
         sources_of_tables(
+            # by turns for the test and for development
             [(("test", "dev")[number % 2], f"topic {number}") for number in range(40)],
             # the last ten of the 40 queries have no answer
             [(number, f"folder {number % 7}/{number}.md", 2) for number in range(30)],
         ),
     ),
 }
-# what lesson 14 and its report say of a folder, beside their numbers
+# what lesson 14 and its report print about a folder
 SAYS = {  # {(name of the folder, key of the lesson): patterns}
-    # no query without an answer: no threshold
+    # each of its queries has an answer, so no threshold can be chosen
     ("three notes", "14"): ["all are shown", "too few for an interval"],
     ("three notes", "14-report"): ["queries, all alike"],
     ("nothing has an answer", "14"): ["nothing to measure"],
@@ -111,7 +115,10 @@ SAYS = {  # {(name of the folder, key of the lesson): patterns}
 
 
 def source_for(cell, folder, table_sources, checkpoint):
-    """What a learner with a folder of their own would run in this cell."""
+    """What a learner with a folder of their own would run in this cell.
+
+    table_sources: as `sources_of_tables` returns them. checkpoint: the encoder's folder.
+    """
     source = table_sources.get(cell.id, cell.source)
     source = CHECKPOINT.sub(f"checkpoint = {str(checkpoint)!r}", source)
     # a function, so that no backslash of a path is read as a group
@@ -121,7 +128,10 @@ def source_for(cell, folder, table_sources, checkpoint):
 
 
 def run_lesson(key, folder, table_sources, checkpoint):
-    """Run the cells of a notebook as for a learner's folder. Returns the names that they bind."""
+    """Run the cells of a notebook as for a learner's folder. Returns {name that they bind: value}.
+
+    Exercises, completions and what is taken along are left out, and so is the setup.
+    """
     names = {}
     for cell in code_of(SOURCES[key])[1:]:  # the first is the setup
         is_left_out = "nbgrader" in cell.metadata or {"completion", "take-along"} & set(tags(cell))
@@ -133,7 +143,7 @@ def run_lesson(key, folder, table_sources, checkpoint):
     return names
 
 
-@pytest.mark.filterwarnings("ignore")
+@pytest.mark.filterwarnings("ignore")  # the tiny encoder cuts many pieces, and warns of it
 @pytest.mark.parametrize("key", ["14", "14-report"])
 @pytest.mark.parametrize(
     "name",
@@ -169,8 +179,9 @@ def test_each_cell_runs_on_any_folder_and_its_tables(
 def search_py(tmp_path, monkeypatch, capsys):
     """A function that runs the program with arguments, or imports it as `name`.
 
-    It returns the printed lines.
+    It returns the printed lines. text: the program, if it is another than the lesson's.
     """
+    # the program loads its encoder by a hub name: this cache has the packaged one under that name
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache_with()))
     program = tmp_path / "search.py"
 
@@ -215,6 +226,7 @@ def test_the_program_keeps_vectors_and_encodes_only_what_is_new(notes, search_py
 
 def test_below_the_threshold_the_program_shows_nothing(notes, search_py):
     search_py(notes, "departure of the coach")
+    # cosines are at least -1, and none of these texts comes near 0.99
     strict = PROGRAM.replace("-1.0  # shows all", "0.99  # shows all")
     assert search_py(notes, "bread", text=strict) == [
         "3 pieces, 0 of them new; f.md: a copy of a.md",
@@ -222,9 +234,12 @@ def test_below_the_threshold_the_program_shows_nothing(notes, search_py):
     ]
 
 
-def test_the_program_says_how_it_is_called_and_what_it_lacks(search_py):
+def test_the_program_says_how_it_is_called_only_if_it_is_run(search_py):
     assert search_py("nosuch") == ['python search.py FOLDER "a question"']
     assert search_py(name="search") == [], "imported, it prints nothing"
+
+
+def test_the_program_refuses_a_folder_without_texts(search_py):
     with pytest.raises(AssertionError, match="no texts in nosuch"):
         search_py("nosuch", "x")
 
@@ -233,6 +248,6 @@ def test_the_program_says_how_it_is_called_and_what_it_lacks(search_py):
 def test_the_program_has_the_functions_of_the_lesson(cell_id, name):
     # Word for word, but for their docstrings.
     (source,) = [cell.source for cell in SOURCES["14"].cells if cell.id == cell_id]
-    # up to the next empty line
+    # to the next empty line or the end of the cell
     function = re.search(rf"def {name}.*?(?=\n\n|\Z)", source, re.DOTALL)[0]
     assert re.sub(r'    """.*?"""\n', "", function, count=1) in PROGRAM

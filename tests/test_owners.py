@@ -24,7 +24,7 @@ HONEST = {  # {her hand-in: (her number on its platform, a classmate's, the clas
     MOODLE: ("4711", "4900", "Carol_4900_assignsubmission_file_/z.ipynb"),
 }
 STEALS = [  # (hers, his, roster): his file name can also be read as hers
-    # on Canvas, his part of the name holds her number in Moodle's form
+    # on Canvas, the part that he chose holds her number in Moodle's form
     (CANVAS, "mallorym_813_99002_x_812_assignsubmission_y.ipynb", None),
     (
         CANVAS,
@@ -50,6 +50,7 @@ STEALS = [  # (hers, his, roster): his file name can also be read as hers
 ]
 
 
+# the hand-ins lie in a folder, or together in one zip, as platforms deliver them
 each_packing = pytest.mark.parametrize("zipped", [False, True], ids=["a folder", "a zip"])
 
 
@@ -61,27 +62,31 @@ def test_a_name_that_can_be_read_as_anothers_gets_nothing(collect, hers, his, ro
     collected = collect({hers: NOTEBOOK, his: content, classmates_file: NOTEBOOK}, roster, zipped)
     assert collected.files_of == {her_number: [hers], classmates_number: [classmates_file]}
     (left_out,) = collected.left_out
+    # what is left out may be named with a file in it, and a zip is named without its ending
     assert left_out.startswith(his.partition("/")[0].removesuffix(".zip"))
-    assert collected.reasons
+    assert collected.reasons, "nobody is told why"
 
 
 ROSTER = "id,name\n812,Ada Lovelace\n813,Bob Ray\n"
 SIS = "id,name\nal1,Ada Lovelace\nbr2,Bob Ray\n12,Carol Oz\n"
-ROSTERS = {  # by their names in WHO_GETS_WHAT
+ROSTERS = {  # {name in WHO_GETS_WHAT: text}
     "-": None,
     "ROSTER": ROSTER,
     "SIS": SIS,
+    # Bob's address begins with Ada's user name, and one user name is made of her name
     "EMAILS": """Username,First name,Last name,Email address
 al1815,Ada,Lovelace,ada.lovelace@example.org
 lovelace-ada,,,
 bob,Bob,Ray,AL1815@example.org
 """,
+    # two learners of one name; the address of one begins with the id of another
     "CLAIMED_TWICE": """id,name,email
 1,Anna Schmidt,max@x.org
 2,Anna Schmidt,
 max,Max,
 3,Ada Lovelace,
 """,
+    # names that share a word, and letters that may be written in two ways
     "ALIKE": """id,name,email,Student ID
 1,Anna Berger,anna@x.org,70011
 2,Anna Luise Schmitt,als@x.org,70012
@@ -89,6 +94,7 @@ max,Max,
 4,Maria Øberg,,70014
 5,Jörg Łem,,70015
 """,
+    # as Moodle writes it, with two of one name
     "WORKSHEET": """Identifier,Full name
 Participant 812,Ada Lovelace
 Participant 813,Ada Lovelace
@@ -102,16 +108,20 @@ Participant 814,Bob
     "file",
     [
         CANVAS,
+        # she put a date or other numbers into the name
         "lovelaceada_812_99001_notes_2024_11_30.ipynb",
         "lovelaceada_812_99001_2024_11_30_notes.ipynb",
-        "lovelaceada_LATE_812_99001_04_pooling-1.ipynb",
         "lovelaceada_812_99001_12345678_pooling.ipynb",
         "lovelaceada_812_99001_20241130_pooling.ipynb",
         "lovelaceada_812_99001_notes_4_500_x.ipynb",
+        # late, and handed in again, for which Canvas adds a number
+        "lovelaceada_LATE_812_99001_04_pooling-1.ipynb",
+        # other letters and signs in what stands for her name
         "ångströmzoë_812_99001_x.ipynb",
         "李雷_812_99001_x.ipynb",
         "lovelace-ada_812_99001_x.ipynb",
         "s_lovelace_812_99001_x.ipynb",
+        # a name that she downloaded, with her own numbers
         "lovelaceada_812_99001_mine_812_99001_x.ipynb",
     ],
 )
@@ -266,17 +276,20 @@ ada | bob ; 0 ; - ; wrapper/ada.ipynb | wrapper/bob.ipynb
 
 
 def cases(table):
-    """(files, roster, learners, number of files left out) of each case of WHO_GETS_WHAT."""
+    """(files, roster, learners, number of files left out) of each case of a table.
+
+    table: a text in the form of WHO_GETS_WHAT.
+    """
     for line in re.sub(r"\n +", " ", table).strip().splitlines():
         if not line.startswith("#"):
             learners, left_out, roster, files = line.split(" ; ")
             # a roster that has no name is a list of ids
             roster_of_ids = "\n".join(["id", *roster.split(), ""])
-            text = ROSTERS.get(roster, roster_of_ids)
-            yield files.split(" | "), text, learners.split(" | "), int(left_out)
+            roster_text = ROSTERS.get(roster, roster_of_ids)
+            yield files.split(" | "), roster_text, learners.split(" | "), int(left_out)
 
 
-JUNK = ["Thumbs.db", "desktop.ini", "._x.ipynb"]
+JUNK = ["Thumbs.db", "desktop.ini", "._x.ipynb", "Icon\r"]
 
 
 @each_packing
@@ -291,10 +304,13 @@ JUNK = ["Thumbs.db", "desktop.ini", "._x.ipynb"]
             ["ada", *["bob"] * 101],
             0,
         ),
+        # longer than names in messages
+        (["ada/x.ipynb", f"ada/{'x' * 150}.7z"], None, ["ada"], 1),
         (["कि/x.ipynb", "का/x.ipynb"], "id,name\n1,कि\n", ["1", "का"], 0),
         (
             # an e and an accent, as macOS writes them
-            [*JUNK, *(f"Zoe\u0308/{name}" for name in [*JUNK, "x.ipynb"])],
+            [*JUNK, *(f"B/{name}" for name in JUNK)]
+            + [f"Zoe\u0308/{name}" for name in [*JUNK, "x.ipynb"]],
             "id,name\n1,Zoë\n2,B\n",
             ["1"],
             0,
@@ -311,6 +327,7 @@ def test_who_gets_what(collect, files, roster, learners, left_out, zipped):
 @pytest.mark.parametrize(
     "names",
     [
+        # a space, marks that turn the direction of writing, and spaces of no width
         ["ada", "ada ", "ada\u202e", "ada\u202d", "ada\u200b", "ada\u2060"],
         ["ada", "ADA", "\u0430da"],  # the last begins with a Cyrillic letter
         ["a" * 121 + "1", "a" * 121 + "2", "a" * 120],  # a key has at most 120 characters
@@ -327,10 +344,12 @@ def test_folders_whose_names_look_alike_are_of_different_learners(collect, names
 @pytest.mark.parametrize(
     "file",
     [
+        # a classmate's folder, as a path of each kind
         "bob/x.ipynb",
         "../bob/x.ipynb",
         "/bob/x.ipynb",
         "bob\\..\\x.ipynb",
+        # his file, as Canvas and Moodle name it
         "raybob_813_99002_x.ipynb",
         "Bob_813_assignsubmission_file_/x.ipynb",
     ],
@@ -374,15 +393,17 @@ TWO_ASSIGNMENTS = {  # Moodle numbers learners anew for each assignment
 
 
 @pytest.mark.parametrize(
-    "zips, unzipped, numbers_of_files",
+    "roster, zips, unzipped, numbers_of_files",
     [
-        (TWO_ASSIGNMENTS, [], {"al1": 2, "br2": 2}),
+        (SIS, TWO_ASSIGNMENTS, [], {"al1": 2, "br2": 2}),
         (
+            SIS,
             TWO_ASSIGNMENTS,
             ["later/Ada Lovelace_91_assignsubmission_file_/01_tokenization.ipynb"],
             {"al1": 3, "br2": 2},
         ),
         (
+            SIS,
             {
                 "one.zip": [
                     "Ada Lovelace_71_assignsubmission_file_/a.ipynb",
@@ -393,30 +414,38 @@ TWO_ASSIGNMENTS = {  # Moodle numbers learners anew for each assignment
             [],
             {"al1": 2, "br2": 1},
         ),
+        (
+            None,
+            {
+                "ada.zip": ["04_pooling.ipynb"],
+                "mallory.zip": [
+                    "Bob_813_assignsubmission_file_/x.ipynb",
+                    "y/Carol_814_assignsubmission_file_/y.ipynb",
+                ],
+            },
+            [],
+            {"ada": 1, "mallory": 2},
+        ),
     ],
-    ids=["two zips", "two zips and a file", "a zip of one hand-in, which is not a learner's"],
+    ids=[
+        "two zips",
+        "two zips and a file",
+        "a zip of one hand-in, which is not a learner's",
+        "learners' zips, which are theirs whatever they hold",
+    ],
 )
-def test_the_platforms_zips_of_assignments_may_lie_in_a_folder(
-    collect, zips, unzipped, numbers_of_files
+def test_zips_in_a_folder_are_those_of_assignments_or_of_learners(
+    collect, roster, zips, unzipped, numbers_of_files
 ):
     handed_in = dict.fromkeys(unzipped, NOTEBOOK)
     for name, files in zips.items():
         handed_in[name] = packed(dict.fromkeys(files, NOTEBOOK))
-    collected = collect(handed_in, SIS)
+    collected = collect(handed_in, roster)
     assert {key: len(files) for key, files in collected.files_of.items()} == numbers_of_files
     assert not collected.left_out
 
 
-def test_learners_zips_side_by_side_are_theirs(collect):
-    stolen = {
-        "Bob_813_assignsubmission_file_/x.ipynb": NOTEBOOK,
-        "y/Carol_814_assignsubmission_file_/y.ipynb": NOTEBOOK,
-    }
-    files = {"ada.zip": packed({"04_pooling.ipynb": NOTEBOOK}), "mallory.zip": packed(stolen)}
-    assert sorted(collect(files).files_of) == ["ada", "mallory"]
-
-
-def test_a_zip_within_a_zip_is_opened_once(collect):
+def test_a_learners_zip_is_opened_but_no_zip_in_it(collect):
     inner = packed({"y.ipynb": NOTEBOOK})
     class_archive = {
         "ada.zip": packed({"x.ipynb": NOTEBOOK, "more.zip": inner}),
@@ -438,8 +467,11 @@ def test_a_learners_key_does_not_depend_on_others(collect, others):
 
 def test_different_texts_have_different_keys_of_at_most_120_characters():
     texts = [
+        # what cannot be seen, or not be written as UTF-8
         *("ada", "ada ", " ada", "ada\u202e", "ada\u202d", "ada\ufffd", "ad\udce9", "", " "),
+        # as long as a key may be, and longer
         *("a" * 120, "a" * 121, "a" * 122),
+        # the keys of other texts, used as names
         *(for_keys("ada "), for_keys("ada\u202e")),
     ]
     keys = [for_keys(text) for text in texts]
@@ -452,20 +484,21 @@ def test_long_names_of_files_are_shortened_and_stay_different(collect):
     files = [f"ada/{'a' * 200}/{'b' * 200}/{name}.ipynb" for name in "xy"]
     shortened = collect([*files, "bob/x.ipynb"]).files_of["ada"]
     assert len(set(shortened)) == 2
-    assert max(map(len, shortened)) <= 300
+    assert max(map(len, shortened)) <= 300, "characters, of more than 400"
 
 
-MANY = {  # {names of members, {} being a number: how many}
+MANY = {  # {names of members, {} being a number from 0 on: how many}
+    # one path again and again, of a notebook and of another file
     "ada/04_pooling.ipynb": 16_000,
     "ada/notes.png": 16_000,
-    "{}/04_pooling.ipynb": 3_000,
-    "ada/{}.ipynb": 3_000,
+    "{}/04_pooling.ipynb": 3_000,  # as many learners
+    "ada/{}.ipynb": 3_000,  # different notebooks of one learner
 }
 
 
 @pytest.mark.parametrize("name", MANY)
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_16000_members_take_no_time_and_are_bounded(tmp_path, name):
+def test_thousands_of_members_take_seconds_and_each_learner_has_at_most_100(tmp_path, name):
     members = [name.format(number) for number in range(MANY[name])]
     archive = packed([(member, NOTEBOOK) for member in ["bob/x.ipynb", *members]], ZIP_STORED)
     (tmp_path / "class.zip").write_bytes(archive)
@@ -473,6 +506,7 @@ def test_16000_members_take_no_time_and_are_bounded(tmp_path, name):
     start = time.process_time()
     hand_ins = gather(tmp_path / "class.zip", tmp_path / "unpacked")
     assert time.process_time() - start < 4, "seconds; on a busy machine, run it again"
+    # the many do not displace another learner's
     assert "bob" in [hand_in.learner for hand_in in hand_ins]
     adas = [hand_in for hand_in in hand_ins if hand_in.learner == "ada"]
     assert len(adas) <= handed_files.MOST_OF_ONE + 1, "and one that says how many more"
@@ -485,6 +519,7 @@ def test_16000_members_take_no_time_and_are_bounded(tmp_path, name):
     "members, problem",
     [
         ([(f"{number}.ipynb", NOTEBOOK) for number in range(20)], "20 members"),
+        # names of 60,000 characters: a directory of 18 MB, where 2 are allowed
         ([(f"{number:060000d}.txt", "") for number in range(300)], "directory is too long"),
     ],
     ids=["many", "long"],
@@ -492,6 +527,7 @@ def test_16000_members_take_no_time_and_are_bounded(tmp_path, name):
 def test_what_is_too_large_to_be_looked_at_is_its_learners_problem(
     collect, monkeypatch, members, problem
 ):
+    # a learner's zip may have fewer members than the class's archive
     monkeypatch.setattr(handed_files, "MOST_MEMBERS", 30)
     monkeypatch.setattr(handed_files, "MOST_MEMBERS_OF_ONE", 10)
     files = {"ada.zip": packed(members), "bob.ipynb": NOTEBOOK}
@@ -518,6 +554,7 @@ def test_when_all_files_are_left_out_the_message_names_one_and_why(collect):
 # what names of files are made of on Canvas and on Moodle
 PIECES = """_ 812 813 99001 99002 lovelaceada ada LATE _assignsubmission_ file_ 2024 11 x
 4711 4712 - . ~ 04_pooling""".split()
+# rosters, of her and of him: by the numbers of both platforms, or by other keys
 BY_NUMBER = {
     "812": Learner("812", "Ada Lovelace"),
     "813": Learner("813", "Mal M"),
@@ -529,10 +566,12 @@ BY_NAME = {"ada": Learner("ada", "Ada Lovelace"), "mal": Learner("mal", "Mal M")
 
 @pytest.mark.parametrize("people", [{}, BY_NUMBER, BY_NAME], ids=["none", "numbers", "names"])
 @pytest.mark.parametrize(
-    "numbers, her_file, his_front",
+    "numbers, her_file, his_front",  # numbers: hers and his
     [
+        # Canvas, without and with other numbers in the part that she chose
         (["812", "813"], CANVAS, "mmal_813_99002_"),
         (["812", "813"], "lovelaceada_812_99001_x_4_500_y.ipynb", "mmal_813_99002_"),
+        # Moodle
         (
             ["4711", "4712"],
             "Ada Lovelace_4711_assignsubmission_file_04_pooling.ipynb",
@@ -551,6 +590,7 @@ def test_no_name_of_a_file_takes_or_gives_marks(numbers, her_file, his_front, pe
     # all below the first part is from his zip
     files = [HandedFile(parts, outer=1, problem="not read") for parts in ((her_file,), his_parts)]
     her_key, his_key = list(BY_NAME) if people is BY_NAME else numbers
-    her, his = map(Owners(files, "class", people).of, files)
+    owners = Owners(files, "class", people)
+    her, his = (owners.of(file) for file in files)
     assert her.learner == her_key
     assert isinstance(his, LeftOut) or his.learner == his_key

@@ -1,4 +1,7 @@
-"""The same versions in pyproject.toml, requirements.lock and here; environment.yml; the commands in the README."""
+"""pyproject.toml and its locks agree, and Binder and the devcontainer install the same.
+
+The commands, links and pictures of the documents exist.
+"""
 
 import json
 import re
@@ -24,7 +27,7 @@ LOCK_LINES = [
     if line.strip() and not line.lstrip().startswith("#")
 ]
 CUDA = ("nvidia", "cuda", "triton")  # how its packages' names begin
-PLATFORMS = {
+PLATFORMS = {  # {name: what the markers are on a usual machine}
     "Linux": {
         "platform_system": "Linux",
         "sys_platform": "linux",
@@ -47,7 +50,10 @@ PLATFORMS = {
 
 
 def locked(environment):
-    """{name: version} in one environment; two versions of a package are an error."""
+    """{name: version, with its "=="} in one environment. No package may be locked twice there.
+
+    environment: values of the markers, as `packaging` names them.
+    """
     versions = {}
     for line in LOCK_LINES:
         requirement = Requirement(line)
@@ -59,6 +65,7 @@ def locked(environment):
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
+# a version of each supported Python: which patch does not matter
 @pytest.mark.parametrize("python", ["3.11.9", "3.12.1", "3.13.0", "3.14.0"])
 def test_the_lock_is_exact_on_every_platform(platform, python):
     versions = {"python_full_version": python, "python_version": python.rsplit(".", 1)[0]}
@@ -66,6 +73,7 @@ def test_the_lock_is_exact_on_every_platform(platform, python):
     assert all(re.fullmatch(r"==[\w.]+", version) for version in lock.values())
     for name, need in direct_needs().items():
         assert lock[name] == str(need.specifier), f"{name}: run `make lock`"
+    # the terminals of Jupyter on Windows: a need that only one platform has
     assert ("pywinpty" in lock) == (platform == "Windows")
 
 
@@ -76,7 +84,7 @@ def test_the_lock_holds_indirect_packages_too():
         for need in map(Requirement, metadata.requires(name) or []):
             is_needed = need.marker is None or need.marker.evaluate({"extra": ""})
             if is_needed and canonicalize_name(need.name) not in lock:
-                # the registry's build of PyTorch needs CUDA, where PyTorch's own index cannot be reached
+                # without PyTorch's own index, the registry's build is installed, which needs CUDA
                 is_cuda = name == "torch" and need.name.startswith(CUDA)
                 assert is_cuda or need.name in {"pip", "setuptools"}, (
                     f"{name} needs {need.name}, not locked"
@@ -95,8 +103,8 @@ def test_environment_yml_installs_the_lock_and_names_what_it_brings():
     text = (ROOT / "environment.yml").read_text()
     environment = yaml.safe_load(text)
     (pip,) = (entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict))
-    name = PROJECT["project"]["name"]
-    assert (environment["name"], environment["channels"]) == (name, ["conda-forge"])
+    assert environment["name"] == PROJECT["project"]["name"]
+    assert environment["channels"] == ["conda-forge"]
     assert pip == [
         "--extra-index-url https://download.pytorch.org/whl/cpu",
         "-r requirements.lock",
@@ -108,8 +116,9 @@ def test_environment_yml_installs_the_lock_and_names_what_it_brings():
 
 @pytest.mark.parametrize("need", direct_needs().values(), ids=list(direct_needs()))
 def test_every_dependency_says_what_it_is_for(need):
-    text = (ROOT / "pyproject.toml").read_text()
-    assert re.search(rf'"{re.escape(str(need))}",\s+# \w', text), "it has no comment"
+    assert re.search(rf'"{re.escape(str(need))}",\s+# \w', (ROOT / "pyproject.toml").read_text()), (
+        "it has no comment"
+    )
 
 
 PAGES = sorted(
@@ -118,7 +127,7 @@ PAGES = sorted(
     if not {".venv", ".pytest_cache", "build", "workspace"} & {*path.relative_to(ROOT).parts}
 )
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-PROGRAMS = {
+PROGRAMS = {  # beside `make` and `course`, whose targets and commands are looked up
     "git",
     "conda",
     "pip",
@@ -134,10 +143,14 @@ def test_commands_of_the_documents_exist(page):
     blocks = re.findall(
         r"```(?:bash|sh|console)\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL
     )
+    # one command a line
     text = "\n".join(blocks).replace("\\\n", " ").replace("&&", "\n")
     for command in text.splitlines():
-        words = shlex.split(command, comments=True)
-        words = [word for word in words if "=" not in word or word.startswith("-")]
+        words = [
+            word
+            for word in shlex.split(command, comments=True)
+            if "=" not in word or word.startswith("-")  # without settings, as in NAME=value
+        ]
         if words[:1] == ["make"]:
             assert set(words[1:]) <= targets, command
         elif words[:1] == ["course"]:
@@ -147,7 +160,10 @@ def test_commands_of_the_documents_exist(page):
 
 
 def anchors(page):
-    """The anchors of a page's headings, as GitHub makes them."""
+    """The anchors of a page's headings, as GitHub makes them.
+
+    In lower case, without signs, with "-" for each space.
+    """
     headings = re.findall(r"^#{1,6} +(.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {
         re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings
@@ -157,6 +173,7 @@ def anchors(page):
 @each_page
 def test_links_between_the_documents_lead_somewhere(page):
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    # "](address)", but no web page
     for address in re.findall(r"\]\((?!https?://)([^)\s]+)\)", text):
         name, _, anchor = address.partition("#")
         target = (page.parent / name).resolve() if name else page
@@ -166,16 +183,16 @@ def test_links_between_the_documents_lead_somewhere(page):
 
 def test_every_picture_is_shown():
     # `make screenshots` renews them all.
-    folders = (ROOT / "notebooks", ROOT)
-    text = "".join((folder / "README.md").read_text(encoding="utf-8") for folder in folders)
+    pages = (ROOT / "notebooks/README.md", ROOT / "README.md")
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
     pictures = [path.name for path in (ROOT / "notebooks" / "pictures").iterdir()]
     assert pictures
     assert [name for name in pictures if f"pictures/{name})" not in text] == []
 
 
-def test_the_readme_is_for_two_minutes():
+def test_the_readme_is_short_and_says_how_to_begin():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 100
+    assert len(text.splitlines()) <= 100, "lines: it is read in two minutes"
     assert [command for command in ("make lab", "make test") if command not in text] == []
 
 
@@ -183,34 +200,41 @@ def test_the_readme_is_for_two_minutes():
     "file", sorted((ROOT / "course_utils").glob("*.py")), ids=lambda file: file.name
 )
 def test_what_lessons_import_is_small(file):
-    assert len(file.read_text(encoding="utf-8").splitlines()) <= 350, "course_utils/README.md"
+    assert len(file.read_text(encoding="utf-8").splitlines()) <= 350, (
+        "lines: course_utils/README.md promises it"
+    )
 
 
-def test_no_machine_path_in_the_repository_and_a_small_top_level():
-    names = checkout()
-    if not names:
-        pytest.skip("not a git checkout")
+# the names of the repository's files; a copy without git's records has no list of them
+@pytest.fixture
+def names():
+    return checkout() or pytest.skip("not a git checkout")
+
+
+def test_few_files_are_at_the_top_level(names):
+    # GitHub shows README.md below their list
     assert len([name for name in names if "/" not in name]) <= 15
+
+
+def test_no_path_of_this_machine_is_in_the_repository(names):
     for name in names:
         text = (ROOT / name).read_text(encoding="utf-8", errors="ignore")
         assert str(ROOT) not in text and str(Path.home()) + "/" not in text, name
 
 
 def test_binder_can_build_what_stands_in_its_folder():
-    # It copies the whole checkout in before pip runs only if a line says `..`; paths for pip count
-    # from there.
-    #
-    # Source: jupyterhub/repo2docker, buildpacks/conda/__init__.py. No image is built.
+    # repo2docker copies the whole checkout in before pip runs only if a line says `..` (see its
+    # buildpacks/conda/__init__.py); paths for pip count from there. No image is built here.
     for_binder = (ROOT / ".binder" / "environment.yml").read_text()
     as_at_the_top = for_binder.replace("../requirements.lock", "requirements.lock").replace(
         "--editable ..", "--editable ."
     )
     assert yaml.safe_load(as_at_the_top) == yaml.safe_load((ROOT / "environment.yml").read_text())
     assert "- --editable .." in for_binder
-    script = (ROOT / ".binder" / "postBuild").read_text()
-    assert script.splitlines()[-1] == "course lab --write-only"
-    address = elsewhere.address(PROJECT["project"], "binder")
-    assert address.endswith("workspace%2F00_start_here.ipynb")
+    assert (ROOT / ".binder" / "postBuild").read_text().endswith("\ncourse lab --write-only\n")
+    assert elsewhere.address(PROJECT["project"], "binder").endswith(
+        "workspace%2F00_start_here.ipynb"
+    )
 
 
 def test_the_devcontainer_sets_up_as_the_readme_says():

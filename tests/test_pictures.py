@@ -1,4 +1,4 @@
-"""What is seen in each lesson: diagrams, typeset formulas, figures that keep a question open."""
+"""Diagrams have labels, formulas are typeset and numbered, figures keep a question open."""
 
 import functools
 import re
@@ -21,16 +21,12 @@ LESSONS = [
     for name, path in PATHS.items()
     if name[0].isdigit() and kind_of(nbformat.read(path, 4)) != "page"
 ]
-# blocks between fences, and code in a line
+# blocks between fences, which are closed by the same signs, and code in a line
 CODE = re.compile(r"^(`{3,}|~{3,}).*?^\1`*$|(`+)(?!`).+?(?<!`)\2(?!`)", re.MULTILINE | re.DOTALL)
 # pictures made of letters: arrows, frames, and a vertical line alone
-DRAWN = re.compile(
-    r"-{2,}>|<-{2,}|={2,}>|\+-{3,}|[─│┌┐└┘├┤┬┴┼╭╮╰╯]"
-    r"|^\s*\|\s*$",
-    re.MULTILINE,
-)
+DRAWN = re.compile(r"-{2,}>|<-{2,}|={2,}>|\+-{3,}|[─│┌┐└┘├┤┬┴┼╭╮╰╯]|^\s*\|\s*$", re.MULTILINE)
 TYPESET = re.compile(r"\$\$.+?\$\$|\$[^$\n]+\$", re.DOTALL)
-# what should be: "sqrt(", "sum_", "exp(", "||x||" and "K^T"
+# what should be typeset: "sqrt(", "sum_", "exp(", "||x||" and "K^T"
 NOT_TYPESET = re.compile(r"sqrt\(|\bsum_|\bexp\(|\|\|\w+\|\||\w\^T\b")
 TAG = re.compile(r"\\tag\{(\d+)\.(\d+)\}")
 # "$x$ ... `name`" or "`name` ... $x$" in one sentence
@@ -45,6 +41,7 @@ def read(name):
     return nbformat.read(PATHS[name], as_version=4)
 
 
+# cells of this type, "markdown" or "code", above the pictures for the lecture
 def for_learners(name, kind):
     return [cell for cell in lesson_cells(read(name)) if cell.cell_type == kind]
 
@@ -68,17 +65,21 @@ def test_each_diagram_has_a_label_and_a_text_and_each_core_has_a_diagram(name):
         assert DIAGRAM.search(data["text/html"]), cell_id
         first_line = data["text/plain"].splitlines()[0]
         assert first_line.startswith("Diagram. "), cell_id
-        assert len(first_line) > 50, cell_id
+        assert len(first_line) > 50, cell_id  # characters: a sentence, not a title
+    # those that readers can change (`explore-`) do not count
     drawn = [cell_id for cell_id, _ in diagrams if not cell_id.startswith("explore-")]
-    # each core and the glossary have at least one
+    # each core and the glossary have at least one; more than six are too many for one lesson
     least = 1 if name == "glossary" or is_core(part_of(name)) else 0
     assert least <= len(drawn) <= 6, drawn
 
 
 def texts_of(name):
-    """The cells of text whose formulas count."""
-    cells = for_learners(name, "markdown")
-    return [cell for cell in cells if not cell.source.startswith("## Further reading")]
+    """The cells of text whose formulas are numbered: all but the further reading."""
+    return [
+        cell
+        for cell in for_learners(name, "markdown")
+        if not cell.source.startswith("## Further reading")
+    ]
 
 
 def first_number(name):
@@ -98,8 +99,10 @@ def test_formulas_are_typeset_and_each_has_a_number(name):
     for cell in texts_of(name):
         prose = TYPESET.sub("", CODE.sub("", cell.source))
         assert not NOT_TYPESET.search(prose), cell.id
-        formulas = numbers_of_formulas([cell])
-        assert cell.source.count("$$") == 2 * len(formulas), f"{cell.id}: a formula has no number"
+        # one before each formula and one behind it
+        assert cell.source.count("$$") == 2 * len(numbers_of_formulas([cell])), (
+            f"{cell.id}: a formula has no number"
+        )
 
 
 @each_lesson
@@ -127,6 +130,7 @@ def test_formulas_that_a_text_names_exist(name):
 @each_lesson
 def test_nothing_is_drawn_with_letters(name):
     for cell in for_learners(name, "markdown"):
+        # without the rows of tables, and comments
         text = re.sub(r"^\|.*\|$|<!--.*?-->", "", cell.source, flags=re.MULTILINE)
         assert not DRAWN.search(text), cell.id
 
@@ -134,12 +138,12 @@ def test_nothing_is_drawn_with_letters(name):
 @each_lesson
 def test_a_figure_does_not_answer_the_question_above_it(name):
     # Code that draws a figure below a question is folded: the alternative text has the answer.
-    asked = False
+    asked = False  # whether a text since the last cell of code asked a question
     for cell in lesson_cells(read(name)):
         if cell.cell_type == "markdown":
             asked = asked or cell.id.startswith("quiz-") or "**Predict" in cell.source
             continue
-        pictures = any("image/png" in output.get("data", {}) for output in cell.outputs)
-        if asked and pictures:
+        has_figure = any("image/png" in output.get("data", {}) for output in cell.outputs)
+        if asked and has_figure:
             assert cell.metadata.get("jupyter", {}).get("source_hidden"), f"{cell.id} is not folded"
         asked = False

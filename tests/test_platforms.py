@@ -1,4 +1,7 @@
-"""A learning platform is one entry of a table: its names are read and its grades written without any other change."""
+"""A learning platform is one entry of PLATFORMS, by which names are read and grades written.
+
+An invented one shows that nothing else must change.
+"""
 
 import re
 import zipfile
@@ -12,7 +15,11 @@ from course_utils.tools.grading.class_run import _refuse_other_worksheets
 from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.platforms import CANVAS, MOODLE, Platform, readings
 from course_utils.tools.grading.records import records
-from course_utils.tools.grading.reports import table_or_nothing, write_feedback_zip, write_tables
+from course_utils.tools.grading.reports import (
+    table_or_nothing,
+    write_feedback_zip,
+    write_for_people,
+)
 from course_utils.tools.grading.results import GradeError, LearnerRecord
 from course_utils.tools.grading.store import Entry
 
@@ -20,9 +27,10 @@ from .grader import points_of
 from .hand_ins import collecting  # noqa: F401
 from .marks import result
 
-FULL = points_of("04")
+FULL = points_of("04")  # all points of lesson 04
 
 
+# the table of NUMBERS_FIRST
 def table(learners, title):
     return [
         ["Username", f"{title} Points Grade", "End"],
@@ -30,8 +38,8 @@ def table(learners, title):
     ]
 
 
-# An invented platform, whose names begin with two numbers, as "1234~67~Ada Lovelace~"; no real one
-# should write ~ there.
+# An invented platform, whose names begin with two numbers, as "1234~67~Ada Lovelace~". No real one
+# writes "~" there, so a real one that is added later cannot read these names.
 NUMBERS_FIRST = Platform(
     "numbers-first",
     re.compile(r"^(?P<id>\d+)~(?P<file>\d+)~(?P<name>.+?)~(?=$|[. ])", re.DOTALL),
@@ -55,35 +63,44 @@ def rows(path):
 
 @pytest.fixture
 def learners(collect, tmp_path, monkeypatch):
-    """A class from three platforms, all of whom have full points."""
+    """The records of the learners of FILES, in that order, each with full points.
+
+    The tables for their platforms are written into `tmp_path`.
+    """
     monkeypatch.setattr(platforms, "PLATFORMS", (*platforms.PLATFORMS, NUMBERS_FIRST))
-    collected, work = collect([*FILES, MAY_BE_MALLORYS_OR_CLEOS]), assignment(("04",))
-    assert collected.left_out == [MAY_BE_MALLORYS_OR_CLEOS]
-    assert "1236 and 4711" in collected.reasons
+    collected = collect(list(FILES))
+    work = assignment(("04",))
     passed = result(*work["exercises"])
     entries = {
         (hand_in.learner, hand_in.file): Entry(hand_in.learner, "", hand_in.file, "", "", passed)
         for hand_in in collected.hand_ins
     }
     of_class = records(collected.hand_ins, entries, {}, work)
-    write_tables(tmp_path, of_class, work, isolated=True)
+    write_for_people(tmp_path, of_class, work, isolated=True)
     return of_class
 
 
-def test_its_names_are_read(learners):
+def test_a_name_that_is_read_in_two_ways_is_left_out(collect, monkeypatch):
+    monkeypatch.setattr(platforms, "PLATFORMS", (*platforms.PLATFORMS, NUMBERS_FIRST))
+    collected = collect([*FILES, MAY_BE_MALLORYS_OR_CLEOS])
+    assert collected.left_out == [MAY_BE_MALLORYS_OR_CLEOS]
+    assert "1236 and 4711" in collected.reasons
+
+
+def test_the_names_of_each_platform_are_read(learners):
     assert {
         learner.files[0]: (learner.platform, learner.number, learner.name) for learner in learners
     } == FILES
 
 
-def test_its_table_is_written_and_the_others_stay(learners, tmp_path):
+def test_the_added_platform_gets_a_table_and_the_others_keep_theirs(learners, tmp_path):
     title = assignment(("04",))["titles"]["04"]
     assert rows(tmp_path / "numbers-first.csv")[:3] == [
         ["Username", f"{title} Points Grade", "End"],
         ["#1234", str(FULL), "#"],
         ["#1235", str(FULL), "#"],
     ]
-    # below one line of headings, or Canvas's two
+    # all learners are in each table, below one line of headings in Moodle's and two in Canvas's
     lines = [len(rows(tmp_path / name)) for name in ("moodle.csv", "canvas.csv")]
     assert lines == [1 + len(FILES), 2 + len(FILES)]
 
@@ -103,6 +120,7 @@ def test_feedback_is_zipped_as_a_platform_takes_it_back(platform, name, learners
 
 
 def test_feedback_on_two_assignments_goes_back_to_each_of_them():
+    # for each assignment, Moodle gives a learner another number
     files = [f"{number}/A_b_{number}_assignsubmission_file_/x.ipynb" for number in (71, 81)]
     assert MOODLE.feedback_names(LearnerRecord("ada", "ada.html", handed_in=files)) == [
         "A b_71_assignfeedback_file_/feedback.html",
@@ -117,8 +135,8 @@ WORKSHEETS = {  # {language: (line of headings, what stands before a learner's n
         "Participant ",
     ),
     "de": (
-        "ID,Vollständiger Name,E-Mail-Adresse,Status,Bewertung,Bestwertung,Zuletzt geändert (Abgabe),"
-        "Zuletzt geändert (Bewertung),Feedback als Kommentar\n",
+        "ID,Vollständiger Name,E-Mail-Adresse,Status,Bewertung,Bestwertung,"
+        "Zuletzt geändert (Abgabe),Zuletzt geändert (Bewertung),Feedback als Kommentar\n",
         "Teilnehmer/in",
     ),
 }
@@ -127,25 +145,33 @@ WORKSHEETS = {  # {language: (line of headings, what stands before a learner's n
 @pytest.mark.parametrize("header, participant", WORKSHEETS.values(), ids=WORKSHEETS)
 def test_moodles_own_worksheet_is_filled_in(header, participant, learners, tmp_path):
     # Moodle takes a worksheet back only with its own headings, in the language of the site.
+    # Number, name and address of each learner; below, no grade yet, of 6 points at most.
     people = ["4711,Cleo Oz,c@x.org", "12,Eve,Eve@x.org", "13,Nobody,n@x.org"]
     lines = [f'{participant}{person},-,,"6,00",-,-,\n' for person in people]
-    eve = learners[-1]
+    eve = learners[-1]  # the last of FILES; she has no number, and is found by her address
     eve.email = "eve@x.org"
     eve.points = 1.5
     worksheet = tmp_path / "worksheet.csv"
     worksheet.write_text(header + "".join(lines), encoding="utf-8-sig")
     downloads = [table_or_nothing(path) for path in (tmp_path / "no.csv", worksheet)]
-    write_tables(tmp_path, learners, assignment(("04",)), isolated=True, downloads=downloads)
+    write_for_people(tmp_path, learners, assignment(("04",)), isolated=True, downloads=downloads)
     headings, of_cleo, of_eve, of_nobody = rows(tmp_path / "moodle.csv")
     assert ",".join(headings) + "\n" == header
     # "-" is guarded against spreadsheets, as in all tables; Moodle does not read these cells
-    status = "'-"
-    untouched = ["6,00", "'-", "'-"]
-    cleo = [f"{participant}4711", "Cleo Oz", "c@x.org", status]
-    assert of_cleo == [*cleo, str(FULL), *untouched, f"{FULL} of {FULL} points."]
+    dash = "'-"
+    assert of_cleo == [
+        f"{participant}4711",
+        "Cleo Oz",
+        "c@x.org",
+        dash,
+        str(FULL),
+        "6,00",
+        dash,
+        dash,
+        f"{FULL} of {FULL} points.",
+    ]
     assert of_eve[4] == "1,5", "her points, with the comma of the worksheet"
-    nobody = [f"{participant}13", "Nobody", "n@x.org", status]
-    assert of_nobody == [*nobody, "", *untouched, ""]
+    assert of_nobody == [f"{participant}13", "Nobody", "n@x.org", dash, "", "6,00", dash, dash, ""]
 
 
 @pytest.mark.parametrize(
@@ -192,10 +218,12 @@ def test_the_worksheet_of_another_assignment_is_refused(tmp_path):
 
 def test_canvas_keeps_what_its_own_table_has():
     ada = LearnerRecord("812", "a.html", "Ada", login="al1", sis="S1", listed=True, points=3, of=3)
+    # below two lines of headings
     assert CANVAS.table([ada], "Title")[2] == ["Ada", "812", "S1", "al1", "", 3]
 
 
-# {platform: (name of a download, lines of the table)}, of a learner without a number and of one with
+# {platform: (name of a download, how the lines of two learners begin in its table)}: Bob, who has
+# no number there, and Ada, to whom the download belongs
 TABLES = {
     "moodle": (
         "Ada Lovelace_4711_assignsubmission_file_",
@@ -219,13 +247,13 @@ def test_each_platform_reads_its_names_and_writes_its_lines(platform):
     ada = LearnerRecord(
         "ada", "a.html", "Ada Lovelace", platform=platform.name, number=number, points=3, of=3
     )
-    header, *lines_of_table = platform.table([bob, ada], "Title")
-    # but for Canvas's second line of headings
-    learners = [
-        [str(value) for value in line] for line in lines_of_table if "Points Possible" not in line
+    # without Canvas's second line of headings
+    header, *of_learners = [
+        line for line in platform.table([bob, ada], "Title") if "Points Possible" not in line
     ]
-    assert [line[: len(begin)] for line, begin in zip(learners, lines, strict=True)] == lines
-    assert all(len(line) == len(header) for line in learners)
+    for line, begin in zip(of_learners, lines, strict=True):
+        assert [str(value) for value in line[: len(begin)]] == begin
+        assert len(line) == len(header)
 
 
 @pytest.mark.parametrize(

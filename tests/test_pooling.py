@@ -2,8 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from sentence_transformers.sentence_transformer.modules import Pooling
 
 from course_utils import mean_pool, normalise
@@ -11,22 +10,24 @@ from course_utils.pooling import POOLINGS
 
 FLOATS = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 MASKS = [torch.bool, torch.uint8, torch.int32, torch.int64, torch.float16, torch.float32]
-EACH = pytest.mark.parametrize("pool", POOLINGS.values(), ids=list(POOLINGS))
+each_pooling = pytest.mark.parametrize("pool", POOLINGS.values(), ids=list(POOLINGS))
 
 
 @st.composite
-def batches(draw, floats=FLOATS):
+def batches(draw):
     """Token embeddings and a mask. Each row has padding on the left, on the right, on both sides or nowhere."""
-    rows, tokens, hidden = draw(st.integers(1, 4)), draw(st.integers(1, 6)), draw(st.integers(1, 5))
+    rows, tokens, hidden = (draw(st.integers(1, largest)) for largest in (4, 6, 5))
     generator = torch.Generator().manual_seed(draw(st.integers(0, 2**32)))
     embeddings = torch.randn(rows, tokens, hidden, generator=generator, dtype=torch.float64)
+    # small, ordinary and large; all fit into float16, which ends at 65504
     embeddings *= draw(st.sampled_from([1e-3, 1, 100]))
     mask = torch.zeros(rows, tokens)
     for row in range(rows):
+        # the tokens of the sentence; all before and behind them is padding
         start = draw(st.integers(0, tokens - 1))
         end = draw(st.integers(start + 1, tokens))
         mask[row, start:end] = 1
-    return embeddings.to(draw(st.sampled_from(floats))), mask.to(draw(st.sampled_from(MASKS)))
+    return embeddings.to(draw(st.sampled_from(FLOATS))), mask.to(draw(st.sampled_from(MASKS)))
 
 
 def library_pool(name, embeddings, mask):
@@ -42,19 +43,21 @@ def test_the_same_as_the_library(name, batch):
     assert torch.equal(ours, theirs)
 
 
-@EACH
+# 1e4: larger than any embedding, and still a number in float16
+@each_pooling
 @given(batches(), st.sampled_from([float("nan"), float("inf"), float("-inf"), 1e4]), st.booleans())
-def test_what_stands_at_padding_does_not_matter(pool, batch, rubbish, left):
+def test_what_stands_at_padding_does_not_matter(pool, batch, rubbish, is_left):
     embeddings, mask = batch
     is_padding = ~mask.bool().unsqueeze(-1)
-    columns = [embeddings.masked_fill(is_padding, rubbish), torch.full_like(embeddings, rubbish)]
+    # the batch, and as many tokens of padding again, to the right of it or to the left
+    blocks = [embeddings.masked_fill(is_padding, rubbish), torch.full_like(embeddings, rubbish)]
     masks = [mask, torch.zeros_like(mask)]
-    order = -1 if left else 1
-    pooled = pool(torch.cat(columns[::order], dim=1), torch.cat(masks[::order], dim=1))
+    order = -1 if is_left else 1
+    pooled = pool(torch.cat(blocks[::order], dim=1), torch.cat(masks[::order], dim=1))
     torch.testing.assert_close(pooled, pool(embeddings, mask))
 
 
-@EACH
+@each_pooling
 @given(batches())
 def test_inputs_are_left_as_they_were(pool, batch):
     embeddings, mask = batch
@@ -66,9 +69,9 @@ def test_inputs_are_left_as_they_were(pool, batch):
 
 
 def test_half_precision_is_added_up_in_single():
-    # With 4,000 times 1.5, a sum in float16 alone would stop at 2048.
-    ones = torch.full((1, 4000, 2), 1.5, dtype=torch.float16)
-    assert mean_pool(ones, torch.ones(1, 4000)).tolist() == [[1.5, 1.5]]
+    # 4,000 times 1.5 is 6000. A sum in float16 would stop at 4096, where its numbers are 4 apart.
+    embeddings = torch.full((1, 4000, 2), 1.5, dtype=torch.float16)
+    assert mean_pool(embeddings, torch.ones(1, 4000)).tolist() == [[1.5, 1.5]]
 
 
 EMBEDDINGS, MASK = torch.zeros(2, 3, 4), torch.ones(2, 3)
@@ -114,7 +117,7 @@ BAD = {  # {case: (embeddings, mask, error, words of its message)}
 }
 
 
-@EACH
+@each_pooling
 @pytest.mark.parametrize("embeddings, mask, error, words", BAD.values(), ids=BAD)
 def test_bad_input_is_named(pool, embeddings, mask, error, words):
     with pytest.raises(error, match=words):
@@ -122,25 +125,30 @@ def test_bad_input_is_named(pool, embeddings, mask, error, words):
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_normalised_vectors_have_length_one(dtype):
+def test_normalised_vectors_have_length_one_and_are_those_of_the_library(dtype):
     vectors = (torch.randn(3, 5, 8, dtype=torch.float64) * 10).to(dtype)
     before = vectors.clone()
     unit = normalise(vectors)
-    assert (unit.shape, unit.dtype) == (vectors.shape, dtype)
     assert torch.equal(vectors, before), "the input is left as it was"
     lengths = unit.double().norm(dim=-1)
+    # 1e-2: bfloat16 has 8 significant bits, so a number near 1 may be wrong by nearly 0.004
     torch.testing.assert_close(lengths, torch.ones_like(lengths), atol=1e-2, rtol=0)
+    # the same numbers, shape and dtype
     torch.testing.assert_close(unit, torch.nn.functional.normalize(vectors, dim=-1))
     assert torch.equal(normalise(vectors[0, 0]), unit[0, 0]), "one vector alone"
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_a_zero_vector_stays_zero(dtype):
     zero = torch.zeros(2, 4, dtype=dtype)
-    assert torch.equal(normalise(zero), zero), "a zero vector stays zero"
+    assert torch.equal(normalise(zero), zero)
 
 
 @pytest.mark.parametrize(
     "value, got",
     [([1.0], "list"), (torch.ones(3, dtype=torch.int64), "torch.int64"), (None, "NoneType")],
 )
-def test_only_tensors_of_decimals_are_normalised(value, got):
+def test_only_floating_point_tensors_are_normalised(value, got):
     with pytest.raises(
         TypeError, match=f"vectors must be a torch.Tensor of floating-point numbers; got {got}"
     ):

@@ -1,4 +1,4 @@
-"""Passed exercises are remembered without disturbing a lesson; the overview; the minutes per lesson."""
+"""Passed exercises are remembered without disturbing a lesson; overview, minutes, saved files."""
 
 import errno
 import json
@@ -33,8 +33,7 @@ from course_utils.diary.passed import PROGRESS, passed, remember
 from course_utils.diary.records import LARGEST
 from course_utils.diary.schedule import SCHEDULE, read_schedule
 from course_utils.diary.workspace import LIVE, RECORD, SAVED
-from course_utils.exercises import LESSONS as WITH_EXERCISES
-from course_utils.exercises import all_exercises, check
+from course_utils.exercises import LESSONS as WITH_EXERCISES, all_exercises, check
 from course_utils.tools.authoring import COUNTS, ROW
 from course_utils.tools.workspace.copies import learner_copy
 from course_utils.tools.workspace.overview import (
@@ -53,7 +52,7 @@ from .sources import SOURCES, cell_of
 LESSONS = list(parts().values())
 EXERCISES_OF_CORES = sum(is_core(key) for key in exercise_parts().values())
 NONE_PASSED = f"0 of {EXERCISES_OF_CORES} exercises of the cores passed"
-DAMAGED = ".progress.damaged.json"
+DAMAGED = ".progress.damaged.json"  # the name under which a damaged PROGRESS is kept
 
 
 @pytest.fixture
@@ -117,21 +116,21 @@ def test_outside_a_workspace_the_report_is_the_same_and_nothing_is_written(
     assert os.listdir(tmp_path) == [workspace.name]
 
 
-STRANGE = {
+DAMAGED_CONTENTS = {  # {case: what lies in PROGRESS}
     "empty": b"",
     "half": b'{"passed": ["00-nea',
     "a list": b"[]",
     "a number": b"7",
     "no list": b'{"passed": {"a": 1}}',
-    "nothing": b"null",
-    "no text": b"\xff\xfe\x00",
-    "deep": b"[" * 50_000,
+    "null": b"null",
+    "not UTF-8": b"\xff\xfe\x00",
+    "deep": b"[" * 50_000,  # more than the parser of JSON can recurse
     "large": b" " * (LARGEST + 1),
     "conflict": b"<<<<<<< HEAD\n{}",
 }
 
 
-@pytest.mark.parametrize("content", STRANGE.values(), ids=STRANGE)
+@pytest.mark.parametrize("content", DAMAGED_CONTENTS.values(), ids=DAMAGED_CONTENTS)
 def test_a_damaged_file_is_moved_aside_and_a_new_one_begun(workspace, content):
     (workspace / PROGRESS).write_bytes(content)
     assert passed(workspace) == set()
@@ -150,6 +149,7 @@ def test_a_damaged_file_is_moved_aside_and_a_new_one_begun(workspace, content):
         ({"passed": ["00-nearest", 3, None]}, ["00-nearest", "04-mean-pool"], True),
         ({}, ["04-mean-pool"], False),
         (
+            # "\ud800", half of a character, is a name that UTF-8 cannot encode, and JSON can
             {"passed": ["99-of-a-later-course", "\ud800"]},
             ["04-mean-pool", "99-of-a-later-course", "\ud800"],
             False,
@@ -178,6 +178,7 @@ def test_something_else_of_that_name_does_no_harm(workspace, thing):
     SOMETHING_ELSE[thing](workspace / PROGRESS)
     began = time.monotonic()
     assert check("00-nearest", right).passed
+    # 20 seconds: room for a slow machine
     assert time.monotonic() - began < 20, "reading a pipe would wait for ever"
     assert passed(workspace) == {"00-nearest"}
     assert os.path.lexists(workspace / DAMAGED)
@@ -225,7 +226,8 @@ def test_a_folder_that_is_gone_does_no_harm(workspace):
     assert NONE_PASSED in repr(progress())
 
 
-# Waits for a moment, so that two processes remember 50 names and 50 answers each at once.
+# Waits until `start`, so that two processes remember 50 names and 50 answers each at once. It
+# imports little, so that both are ready by then: a late one would only meet the other less often.
 REMEMBER_MANY = """
 import sys, time
 from course_utils.diary import schedule
@@ -259,9 +261,10 @@ def test_two_kernels_at_once_lose_nothing(tmp_path):
 # ---------------------------------------------------------------- the picture
 
 
-def test_the_lessons_say_what_the_exercises_say():
-    names = [name for lesson in lessons() for name, _ in lesson.exercises]
-    assert sorted(names) == sorted(all_exercises())
+def test_the_overview_finds_each_exercise_once():
+    assert sorted(name for lesson in lessons() for name, _ in lesson.exercises) == sorted(
+        all_exercises()
+    )
 
 
 def test_outside_a_workspace_everything_is_open_whatever_lies_there(tmp_path, monkeypatch):
@@ -310,10 +313,10 @@ def test_the_html_picture_shows_titles_and_commands_as_text():
     assert [text for text in ("`", "of 0", "<b>", "<img") if text in html] == []
 
 
-def test_the_html_picture_is_a_table_that_can_be_read_without_colours(workspace):
+def test_the_html_picture_is_a_table_that_says_in_words_what_its_squares_show(workspace):
     remember("04-mean-pool")
     text = progress()._repr_html_()
-    # fails where a tag is not closed
+    # ElementTree raises an error where a tag is not closed
     tags = list(ElementTree.fromstring(f"<div>{text}</div>").iter())
     squares = [tag.attrib for tag in tags if tag.get("role") == "img"]
     titles = [square["title"] for square in squares]
@@ -327,19 +330,24 @@ def test_the_html_picture_is_a_table_that_can_be_read_without_colours(workspace)
     assert text.count("○") == len(exercises) - 1
     scopes = [tag.get("scope") for tag in tags]
     assert scopes.count("row") == len(LESSONS)
-    assert scopes.count("col") == 4
+    assert scopes.count("col") == 4, "lesson, minutes, exercises, passed"
     assert text.count("<caption") == 1
     assert "<script" not in text
     assert not any(name.startswith("on") for tag in tags for name in tag.attrib)
+
+
+def test_what_is_not_a_square_takes_the_colours_of_the_page_dark_or_light(workspace):
+    remember("04-mean-pool")
     # the values of the properties "background" and "color", other than a border's
-    colours = re.findall(r"(?<!border: )(?:background|color): ([^;\"]+)", text)
-    # what is not a square takes the page's own colours, dark or light
+    colours = re.findall(r"(?<!border: )(?:background|color): ([^;\"]+)", progress()._repr_html_())
+    # the last two are those of a passed square and its tick
     assert set(colours) <= {"inherit", "transparent", "#007a5e", "#ffffff"}
 
 
 def test_ticks_are_seen_on_their_square_and_squares_on_light_and_dark_pages():
     square = re.search(r"background: (#\w+)", FINISHED._repr_html_())[1]
-    # the least contrasts by WCAG 2: of text, as the white tick is, and of graphics on a dark page
+    # WCAG 2 requires 4.5 of text, as the white tick is, and 3 of graphics, here on the nearly black
+    # page of a dark theme; on a white page, the square has the contrast of its tick.
     assert contrast(square, "#ffffff") > 4.5
     assert contrast(square, "#111111") > 3
 
@@ -403,28 +411,32 @@ def cell(kind, text, name="x", **metadata):
 
 
 WORDS = "word " * 160
-PLAIN = cell("markdown", f"# 04 Title\n\n{WORDS * 5}")
-# PLAIN takes 4 minutes; each of these adds 10 to 12, which steps of 5 minutes make 15
+PLAIN = cell("markdown", f"# 04 Title\n\n{WORDS * 5}")  # 4 minutes: 200 words a minute
+# Each of these adds 10 to 12 minutes to PLAIN, and the sum is rounded to 15: a multiple of 5. The
+# docstring of `lesson_minutes` says how long each kind of cell takes.
 TEN_MINUTES_MORE = {
-    "code": [cell("code", "x = 1")] * 22,
+    "code": [cell("code", "x = 1")] * 22,  # 30 + 3 seconds each
+    # 30 seconds each: folded lines do not count
     "folded": [cell("code", "x = 1\n" * 18, jupyter={"source_hidden": True})] * 24,
+    # a minute and 30 seconds each
     "pictures": [{**cell("code", ""), "outputs": [{"data": {"image/png": ""}}]}] * 8,
-    "recall": [cell("markdown", "<details></details>" * 11, "recall")],
+    "recall": [cell("markdown", "<details></details>" * 11, "recall")],  # 11 questions
     "quiz": [cell("markdown", "?", f"quiz-{n}") for n in range(10)],
-    "exercise": [
+    "exercise": [  # the minutes of its heading, not those of its text
         cell(
             "markdown",
             "## Exercise: a\n\n`04-a` · difficulty 1 of 3 · 10 minutes\n\nWrite it in 90 minutes.",
         )
     ],
 }
-NOT_COUNTED = [
+NOT_COUNTED = [  # each would add more than the 3 minutes that PLAIN with them has to stay below
     *[cell("code", "x", tags=["completion"])] * 99,
     cell("raw", WORDS * 50),
-    cell("markdown", WORDS * 50, nbgrader={"solution": True}),
+    cell("markdown", WORDS * 50, nbgrader={"solution": True}),  # a learner writes this text
     cell("markdown", f"```python\n{WORDS * 50}\n```\n"),
     cell("markdown", f"[here](http://{'x/' * 9999} 'a')"),
     cell("markdown", "| --- | --- |\n" * 999),
+    # with this heading begin the pictures for the lecture: what stands below it does not count
     cell("markdown", f"{PICTURES}\n\n{WORDS * 50}"),
     *[cell("code", "draw()")] * 50,
 ]
@@ -448,7 +460,7 @@ each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.ste
 
 
 def number_of_exercises(path):
-    # a report's exercise is a text, which does not count
+    # a report's exercise is a text, which does not count: `True` is subtracted as 1
     return [*exercise_parts().values()].count(part_of(path)) - path.stem.endswith("_report")
 
 
@@ -458,15 +470,19 @@ def test_the_first_cell_says_how_long_a_lesson_takes_and_how_many_exercises_it_h
     start = notebook.cells[0].source
     assert learner_copy(notebook).cells[0].source == start
     assert re.findall(r"About (\d+) minutes", start) == [str(lesson_minutes(notebook))]
-    number = COUNTS[number_of_exercises(path)]
-    assert re.findall(rf"\b({'|'.join(COUNTS)}|\d+) exercises?\b", start) in ([], [number])
+    # the number may be left out; it is written as a word
+    assert re.findall(rf"\b({'|'.join(COUNTS)}|\d+) exercises?\b", start) in (
+        [],
+        [COUNTS[number_of_exercises(path)]],
+    )
 
 
 @each_lesson
 def test_the_row_of_a_lesson_says_its_title_minutes_and_exercises(path):
     readme = (ROOT if is_core(part_of(path)) else NOTEBOOKS) / "README.md"
-    text = readme.read_text(encoding="utf-8")
-    (row,) = re.findall(ROW.format(name=path.stem) + ".*$", text, re.MULTILINE)
+    (row,) = re.findall(
+        ROW.format(name=path.stem) + ".*$", readme.read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert "TODO" not in row
     notebook = SOURCES[part_of(path)]
     link, *_, minutes, number, _ = row.removeprefix("|").split("|")
@@ -477,7 +493,7 @@ def test_the_row_of_a_lesson_says_its_title_minutes_and_exercises(path):
 
 
 @pytest.mark.parametrize(
-    "text, prefix",
+    "text, prefix",  # prefix: of the links to lessons
     [
         ((ROOT / "README.md").read_text(encoding="utf-8"), "notebooks/"),
         (cell_of("00", "map").source, ""),
@@ -496,7 +512,7 @@ def test_the_readme_and_lesson_00_say_how_long_each_route_takes_and_link_to_one_
 
 
 def test_one_day_has_at_most_450_minutes():
-    # a working day with a break
+    # 7.5 hours: with a break, a working day
     assert overview(None).on("one day").minutes <= 450, "shorten a core of the route one day"
 
 
@@ -513,6 +529,7 @@ def test_a_file_is_whole_or_as_before_and_keeps_its_permissions(tmp_path):
     for function in ("os.fsync", "os.replace", "os.chmod"):
         with patch(function, side_effect=NO_SPACE), pytest.raises(OSError, match="No space"):
             files.write_whole(path, "three")
+    # half of a character, which UTF-8 cannot encode
     with pytest.raises(UnicodeEncodeError):
         files.write_whole(path, "\ud800")
     assert path.read_text() == "two"
@@ -533,6 +550,7 @@ def test_saving_beside_takes_free_names_and_writes_nothing_twice(tmp_path):
     assert files.save_beside(b"one", folder, "a.ipynb") == folder / "a-1.ipynb"
     assert files.save_beside(b"two", folder, "a.ipynb") == folder / "a-2.ipynb"
     assert files.save_beside(b"one", folder, "a.ipynb") == folder / "a-1.ipynb"
+    # a link that leads nowhere takes a name, too
     (folder / "a-3.ipynb").symlink_to(folder / "nowhere")
     with patch("os.fsync", side_effect=NO_SPACE), pytest.raises(OSError, match="No space"):
         files.save_beside(b"three", folder, "a.ipynb")

@@ -16,7 +16,7 @@ WORKFLOW = yaml.load(
 )
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
-COMMANDS = {  # {target: the arguments with which it calls Python}
+COMMANDS = {  # {target of the Makefile: the arguments with which it calls Python}
     "test": "-m tests.run",
     "slow": "-m tests.run --nightly",
     "sabotage": "-m tests.sabotage",
@@ -26,17 +26,15 @@ COMMANDS = {  # {target: the arguments with which it calls Python}
 
 
 def recipe(target):
-    """(what a target needs, its commands)"""
+    """What a target of the Makefile needs, and its commands: two lists."""
     needs, commands = re.search(rf"^{target}:(.*)\n((?:\t.*\n)*)", MAKEFILE, re.MULTILINE).groups()
     return needs.split(), [line.strip() for line in commands.splitlines()]
 
 
 def test_each_push_and_pull_request_runs_all():
     assert set(WORKFLOW["on"]) == {"push", "pull_request"} and WORKFLOW["on"]["pull_request"] == ""
-    called = {
-        job: [step.get("run") for step in steps["steps"]][-1]
-        for job, steps in WORKFLOW["jobs"].items()
-    }
+    # what the last step of each job runs
+    called = {job: settings["steps"][-1].get("run") for job, settings in WORKFLOW["jobs"].items()}
     wanted = {
         "linux": ".ci/run",
         "slow": "make slow",
@@ -51,30 +49,40 @@ def test_each_push_and_pull_request_runs_all():
 def test_ci_runs_make_test_and_fails_with_it():
     script = (ROOT / ".ci/run").read_text(encoding="utf-8")
     assert "set -euo pipefail" in script and script.splitlines()[-1] == "make test"
+
+
+def test_make_test_and_make_nightly_call_what_they_should():
     assert recipe("nightly")[0] == ["slow", "sabotage", "shake", "verdicts"]
     for target, arguments in COMMANDS.items():
         assert recipe(target)[1] == [f"$(BIN)/python {arguments}"]
 
 
 @pytest.mark.parametrize(
-    "flags, marks, places", [([], "not nightly", 2), (["--nightly", "-x"], "nightly", 1)]
+    "flags, marks, folders, passed_on",
+    [
+        ([], "not nightly", {"notebooks", "tests"}, set()),
+        (["--nightly", "-x"], "nightly", {"tests"}, {"-x"}),
+    ],
+    ids=["make test", "make slow"],
 )
-def test_a_test_is_in_one_of_the_two_runs(flags, marks, places, monkeypatch):
+def test_a_test_is_in_one_of_the_two_runs(flags, marks, folders, passed_on, monkeypatch):
     arguments = []
     monkeypatch.setattr(run.pytest, "main", arguments.extend)
+    # nothing else of a run happens: no linter starts, no network is blocked, nothing is counted
     monkeypatch.setattr(run, "FIRST", {})
     monkeypatch.setattr(run, "block_network", lambda: "not in a test")
     monkeypatch.setattr(run, "start_warm", lambda: None)
     monkeypatch.setattr(run.budget, "table", str)
-    monkeypatch.setenv("COURSE_NETWORK_BLOCKED", "")
+    monkeypatch.setenv("COURSE_NETWORK_BLOCKED", "")  # which a run sets; restored afterwards
     run.main(flags)
     assert arguments[arguments.index("-m") + 1] == marks
-    assert len({"notebooks", "tests"} & set(arguments)) == places
-    assert {"--nightly", "-x"} & set(arguments) == {"-x"} & set(flags)
+    assert {"notebooks", "tests"} & set(arguments) == folders
+    assert {"--nightly", "-x"} & set(arguments) == passed_on
 
 
-def test_the_breakages_fit_the_files_and_are_of_all_rooms():
+def test_the_breakages_are_many_and_fit_the_files():
     breakages = sabotage.breakages()
+    # each has a text of its own; 40: most of them cannot have got lost
     assert len({breakage.what for breakage in breakages}) == len(breakages) >= 40
     for breakage in breakages:
         before = (ROOT / breakage.file).read_text(encoding="utf-8")
@@ -84,8 +92,11 @@ def test_the_breakages_fit_the_files_and_are_of_all_rooms():
             compile(broken, breakage.file, "exec")  # what does not parse, no test could notice
         files = [word for word in breakage.tests if word.startswith(("tests/", "notebooks/"))]
         assert all((ROOT / file).exists() for file in files), breakage.what
+
+
+def test_a_breakage_of_a_text_that_is_not_there_is_refused():
     with pytest.raises(ValueError, match="0 times, not once"):
-        breakages[-1].broken("another text")
+        sabotage.breakages()[-1].broken("another text")
 
 
 def test_a_breakage_that_nobody_notices_is_named(monkeypatch, capsys, tmp_path):
@@ -98,19 +109,27 @@ def test_a_breakage_that_nobody_notices_is_named(monkeypatch, capsys, tmp_path):
     )
     broken = [
         sabotage.Breakage(
-            "room", name, "part.py", "return 2", (f"test_part.py::{name}",), "return 1"
+            room="room",
+            what=test,
+            file="part.py",
+            new="return 2",
+            tests=(f"test_part.py::{test}",),
+            old="return 1",
         )
-        for name in ("test_it", "test_nothing", "test_broken")
+        for test in ("test_it", "test_nothing", "test_broken")
     ]
-    # six runs of pytest start in half the time
+    # without plugins, the six runs of pytest start in half the time
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setattr(sabotage, "ROOT", tmp_path)
     monkeypatch.setattr(sabotage, "breakages", lambda words: broken)
     monkeypatch.setattr(sabotage, "block_network", lambda: "")
     sabotage.subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
     assert sabotage.main([]) == 1
-    first, second, third, *_, last = [
-        line for line in capsys.readouterr().out.splitlines() if line[:4] in ("room", "1 of")
+    first, second, third, last = [
+        # "room" begins each outcome, and "1 of" the sum; the other lines are what pytest printed
+        line
+        for line in capsys.readouterr().out.splitlines()
+        if line.startswith(("room", "1 of"))
     ]
     assert first.endswith("test_it: noticed")
     assert "nobody noticed" in second
@@ -125,38 +144,33 @@ def test_nothing_is_over_its_budget():
 # ---------------------------------------------------------------- the network is blocked
 
 
-# prints why the network cannot be blocked here, and then ends with a status that nothing else gives
-BLOCK_NETWORK = """
-from tests.offline import block_network
+# For a process of its own: this one could not undo it, and conftest.py patches its sockets. If the
+# network cannot be blocked here, it says why, and ends with 42, a status that nothing else gives.
+BLOCK_NETWORK_AND_CONNECT = """
+import socket
+from tests.offline import block_network, interfaces
 reason = block_network()
 if reason:
     print(reason)
     raise SystemExit(42)
+assert interfaces() == ["lo"], interfaces()
+with socket.socket() as server:
+    server.bind(("127.0.0.1", 0))
+    server.listen()
+    socket.create_connection(server.getsockname(), timeout=5).close()
+try:
+    socket.create_connection(("192.0.2.1", 80), timeout=5)  # an address for documentation
+except OSError as error:
+    print("refused:", error.strerror)
 """
 
 
-def in_a_blocked_process(code):
-    done = subprocess.run(
-        [sys.executable, "-c", BLOCK_NETWORK + code], cwd=ROOT, capture_output=True, text=True
-    )
-    if done.returncode == 42:
-        pytest.skip(done.stdout.strip())
-    return done
-
-
 def test_only_loopback_is_left():
-    done = in_a_blocked_process("""
-import socket
-from tests.offline import interfaces
-assert interfaces() == ["lo"], interfaces()
-with socket.socket() as server:
-    server.bind(("127.0.0.1", 0)); server.listen()
-    socket.create_connection(server.getsockname(), timeout=5).close()
-try:
-    socket.create_connection(("192.0.2.1", 80), timeout=5)
-except OSError as error:
-    print("refused:", error.strerror)
-""")
+    done = subprocess.run(
+        [sys.executable, "-c", BLOCK_NETWORK_AND_CONNECT], cwd=ROOT, capture_output=True, text=True
+    )
+    if done.returncode == 42:  # as BLOCK_NETWORK_AND_CONNECT ends where it cannot block
+        pytest.skip(done.stdout.strip())
     assert done.stdout.startswith("refused:"), done.stdout + done.stderr
 
 

@@ -12,17 +12,18 @@ from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.release import write_release
 from course_utils.tools.workspace.copies import CopyError
 
-from .grader import course, needs_extras, points_of
+from .commands import output_of
+from .grader import course, nbgrader_environment, points_of
 
-BOTH = points_of("04", "05")
-NUMBERS = ", ".join(parts())
-LESSONS = tuple(assignment()["titles"])
+POINTS_OF_BOTH = points_of("04", "05")
+ALL_KEYS = ", ".join(parts())
+LESSONS = tuple(assignment()["titles"])  # those with exercises to mark
 COPIES = ["04_pooling.ipynb", "05_attention.ipynb"]
 
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory):
-    """The folder of a release of COPIES, and its manifest."""
+    """(the folder of a release of lessons 04 and 05, its manifest), which all tests share."""
     folder = tmp_path_factory.mktemp("released")
     return folder, write_release(["05", "04"], folder, "Friday, 18:00")
 
@@ -33,7 +34,7 @@ def test_the_manifest_says_what_was_released(released):
     assert json.loads((folder / "manifest.json").read_text()) == manifest
     assert sorted(manifest["sha256"]) == [*COPIES, "glossary.ipynb"]
     assert {path.name for path in folder.iterdir()} == {*manifest["sha256"], "manifest.json"}
-    assert manifest["of"] == sum(manifest["points"].values()) == BOTH
+    assert manifest["of"] == sum(manifest["points"].values()) == POINTS_OF_BOTH
 
 
 @pytest.mark.parametrize("name", COPIES)
@@ -42,43 +43,44 @@ def test_copies_bear_points_and_a_due_note_and_no_solutions(name, released):
     nbformat.validate(notebook)
     assert BEGIN not in str(notebook)
     assert not any(cell.get("outputs") for cell in notebook.cells)
-    full = points_of(part_of(name))
+    most_points = points_of(part_of(name))
     due_note = notebook.cells[1].source
     assert "Due: Friday, 18:00." in due_note
-    assert f"{full} points" in due_note
+    assert f"{most_points} points" in due_note
     # "**2 points.**" ends the text of an exercise
     ends = [re.search(r"\*\*(\d+) points?\.\*\*$", cell.source) for cell in notebook.cells]
     points = [int(end[1]) for end in ends if end]
     assert len(points) == len(assignment((part_of(name),))["exercises"])
-    assert sum(points) == full
+    assert sum(points) == most_points
 
 
 @pytest.mark.parametrize("solutions", [True, False])
 def test_copies_may_show_no_solutions(tmp_path, solutions):
     write_release(LESSONS, tmp_path, solutions=solutions)
+    # the name of a lesson begins with its number, below 20; the glossary has none
     for path in tmp_path.rglob("[01]*.ipynb"):
-        first = next(
+        code = [
             cell.source
             for cell in nbformat.read(path, as_version=4).cells
             if cell.cell_type == "code"
-        )
-        assert ("setup(solutions=False)" in first) != solutions, path
+        ]
+        assert ("setup(solutions=False)" in code[0]) != solutions, path
 
 
 def test_the_same_input_gives_the_same_bytes(tmp_path):
     for name in ("one", "other"):
         write_release(LESSONS, tmp_path / name)
+    # "*.*": files, since folders have no ending
     files = [path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*.*")]
-    assert len(files) == len(LESSONS) + 2
-    changed = [
+    assert len(files) == len(LESSONS) + 2  # the glossary, and the manifest
+    assert [
         name
         for name in files
         if (tmp_path / "one" / name).read_bytes() != (tmp_path / "other" / name).read_bytes()
-    ]
-    assert changed == []
+    ] == []
 
 
-def test_a_page_is_no_lesson_to_mark(tmp_path):
+def test_a_page_without_exercises_is_not_released_for_marking(tmp_path):
     page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# 99 Page")])
     nbformat.write(page, tmp_path / "99_page.ipynb")
     with pytest.raises(
@@ -88,7 +90,7 @@ def test_a_page_is_no_lesson_to_mark(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_nothing_of_a_persons_is_overwritten(tmp_path):
+def test_a_file_that_was_changed_since_its_release_is_not_overwritten(tmp_path):
     write_release(["04"], tmp_path)
     write_release(["04"], tmp_path, "later")  # overwriting an earlier release is allowed
     (tmp_path / "04_pooling.ipynb").write_text("{}")
@@ -100,27 +102,35 @@ def test_nothing_of_a_persons_is_overwritten(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "arguments, words",
+    "arguments, status, words",
     [
         *(
-            (["--out", "out", "--lessons", *lessons], f"2 lessons, {BOTH} points together, in out.")
+            (
+                ["--out", "out", "--lessons", *lessons],
+                0,
+                f"2 lessons, {POINTS_OF_BOTH} points together, in out.",
+            )
             for lessons in (["04", "05"], ["04,05"])
         ),
         (
             ["--lessons", "99", "--out", "out"],
-            f"lesson '99' is not in this course; its lessons are {NUMBERS}.",
+            1,
+            f"lesson '99' is not in this course; its lessons are {ALL_KEYS}.",
         ),
-        (["--out", "out"], "Missing option '--lessons'"),
-        (["--lessons", "04", "--out", "file/out"], "Cannot write to file/out"),
+        (["--out", "out"], 2, "Missing option '--lessons'"),
+        (["--lessons", "04", "--out", "file/out"], 1, "Cannot write to file/out"),
     ],
+    ids=["lessons apart", "lessons with a comma", "unknown", "none", "out in a file"],
 )
-def test_the_command(tmp_path, arguments, words):
+def test_the_command_says_what_was_released_or_why_nothing_was(
+    tmp_path, monkeypatch, arguments, status, words
+):
     (tmp_path / "file").write_text("")
-    done = course("release", *arguments, cwd=tmp_path)
-    assert words in (done.stderr if done.returncode else done.stdout), done.stderr
-    assert "Traceback" not in done.stderr
+    monkeypatch.chdir(tmp_path)
+    assert words in output_of("release", *arguments, status=status)
 
 
+# For a process of its own, since this one has imported them.
 RELEASES_AS_ON_WINDOWS = """
 import sys
 from pathlib import Path
@@ -136,37 +146,40 @@ def test_a_release_can_be_made_on_windows(tmp_path):
     assert (tmp_path / "04_pooling.ipynb").exists(), done.stderr
 
 
-@pytest.mark.nightly
-def test_nbgrader_accepts_the_source_lessons(tmp_path):
-    # nbgrader's check of the cells' metadata, and `generate_assignment` for each lesson, with the
-    # course's points.
-    environment = needs_extras()
-    (tmp_path / "source" / "course").mkdir(parents=True)
-    for lesson in LESSONS:
-        shutil.copy(parts()[lesson], tmp_path / "source" / "course")
-    script = """
+# For a process of its own, since nbgrader is not installed beside the course, but apart.
+GENERATES_ASSIGNMENT = """
 import json, sys, warnings
 warnings.simplefilter("ignore")
 from pathlib import Path
 from nbgrader.apps import NbGraderAPI
 from nbgrader.nbgraderformat import read
 from traitlets.config import Config
-root, config = Path(sys.argv[1]), Config()
+root = Path(sys.argv[1])
+config = Config()
 config.ClearSolutions.enforce_metadata = False  # completions have gaps, and no points
-config.CourseDirectory.root, config.CourseDirectory.db_url = str(root), f"sqlite:///{root}/gradebook.db"
+config.CourseDirectory.root = str(root)
+config.CourseDirectory.db_url = f"sqlite:///{root}/gradebook.db"
 for path in (root / "source" / "course").iterdir():
-    read(path, as_version=4)
+    read(path, as_version=4)  # checks the metadata of the cells
 api = NbGraderAPI(config=config)
 with api.gradebook:
-    pass
+    pass  # so that it exists
 report = api.generate_assignment("course", force=True, create=True)
 with api.gradebook as book:
     notebooks = book.find_assignment("course").notebooks
     points = {notebook.name: notebook.max_score for notebook in notebooks}
 print(json.dumps(points if report["success"] else report))
 """
-    done = course(tmp_path, program=["-c", script], env=environment, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr[-3000:]
+
+
+@pytest.mark.nightly
+def test_nbgrader_accepts_the_source_lessons_with_their_points(tmp_path):
+    environment = nbgrader_environment()
+    (tmp_path / "source" / "course").mkdir(parents=True)
+    for lesson in LESSONS:
+        shutil.copy(parts()[lesson], tmp_path / "source" / "course")
+    done = course(tmp_path, program=["-c", GENERATES_ASSIGNMENT], env=environment, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]  # the error itself, below what nbgrader logs
     points = {parts()[lesson].stem: points_of(lesson) for lesson in LESSONS}
     assert json.loads(done.stdout.splitlines()[-1]) == points
     copy = (tmp_path / "release" / "course" / "04_pooling.ipynb").read_text()

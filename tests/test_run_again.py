@@ -14,6 +14,7 @@ from notebooks.conftest import nearly_equal
 from .sources import SOURCES
 
 IGNORED = "nbval-ignore-output"
+# pictures, and widgets, whose ids are new in each run; both have a text beside them
 NOT_COMPARED = {"image/png", "application/vnd.jupyter.widget-view+json"}
 pytestmark = pytest.mark.nightly
 
@@ -26,8 +27,8 @@ def texts_of(output):
     return [str(output.data[kind]) for kind in sorted(output.data.keys() - NOT_COMPARED)]
 
 
+# What a cell shows as text. Its pictures and widgets are left out (NOT_COMPARED).
 def shown(cell):
-    """What a cell shows, but for pictures: their numbers stand beside them as text."""
     return "\n".join(text for output in cell.outputs for text in texts_of(output))
 
 
@@ -35,15 +36,19 @@ def is_figure(cell):
     return any("image/png" in output.get("data", {}) for output in cell.outputs)
 
 
+# Whether a cell raised an exception that it is not there to show.
 def fails(cell):
-    """Whether a cell raised an exception that it is not there to show."""
     has_error = any(output.output_type == "error" for output in cell.outputs)
     return has_error and "raises-exception" not in cell.metadata.get("tags", [])
 
 
 def run_twice(notebook, cells, folder):
-    """Each of these cells of a notebook, run twice in a row in an empty folder: a list of cells, two for each."""
+    """Run each of these cells of a notebook twice in a row, in an empty folder.
+
+    Returns copies with their outputs, two for each cell. Errors stop nothing: see `fails`.
+    """
     copies = [deepcopy(cell) for cell in cells for _ in range(2)]
+    # ids: different for both copies, and with at most 64 characters, as nbformat requires
     for place, cell in enumerate(copies):
         cell.outputs, cell.execution_count, cell.id = [], None, f"{cell.id[:50]}-{place}"
     run = nbformat.v4.new_notebook(cells=copies, metadata=deepcopy(notebook.metadata))
@@ -63,6 +68,8 @@ def test_each_cell_may_run_twice_and_each_figure_not_at_all(key, tmp_path):
     ]
     run = run_twice(SOURCES[key], cells, tmp_path)
     assert [cell.id for cell in run if fails(cell)] == []
+    # Every other copy is a first run, in which all cells above have run twice. The second run may
+    # show something else, such as a message that comes once.
     compared = [
         (stored, first)
         for stored, first in zip(cells, run[::2], strict=True)

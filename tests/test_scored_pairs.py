@@ -23,7 +23,7 @@ PAIRS = [
 ]
 
 
-# The table
+# ---------------------------------------------------------------- the course's table
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +34,7 @@ def table():
 def test_the_table_has_its_columns_and_no_gaps_and_no_pair_twice_in_either_order(table):
     assert list(table.columns) == ["sentence1", "sentence2", "score", "phenomenon"]
     assert len(table.dropna()) == len(table) >= 300
+    # from 0 to 5 in half points
     assert set(table["score"]) <= {half / 2 for half in range(11)}
     pairs = [
         frozenset((first.lower(), second.lower()))
@@ -41,16 +42,18 @@ def test_the_table_has_its_columns_and_no_gaps_and_no_pair_twice_in_either_order
     ]
     assert {len(pair) for pair in pairs} == {2}, "two different sentences"
     assert len(set(pairs)) == len(pairs)
-    each = Counter(sentence for pair in pairs for sentence in pair)
-    assert max(each.values()) <= 2, "a sentence stands in two pairs at most"
+    uses = Counter(sentence for pair in pairs for sentence in pair)
+    assert max(uses.values()) <= 2, "a sentence stands in two pairs at most"
 
 
 def test_the_scores_are_spread_over_the_scale_and_the_phenomena(table):
+    # about one point each: 0 and 0.5; 1 and 1.5; ...; 4 to 5. A fifth of the pairs would be even.
     bands = pd.cut(table["score"], [-1, 0.9, 1.9, 2.9, 3.9, 5]).value_counts()
     assert (bands / len(table)).between(0.1, 0.3).all(), bands
     kinds = table["phenomenon"].value_counts()
     assert len(kinds) >= 8, kinds
     assert kinds.between(20, 50).all(), kinds
+    # here close and distant pairs differ little in their words; 2.5: half the scale
     spread = table.groupby("phenomenon")["score"].agg(lambda scores: scores.max() - scores.min())
     assert (spread[["negation", "role swap", "quantity", "idiom"]] >= 2.5).all(), (
         "the phenomenon tells the score"
@@ -68,17 +71,19 @@ def test_sentences_are_of_moderate_length_and_few_begin_alike(table):
     assert max(starts.values()) <= 5, starts.most_common(3)
 
 
-# Files
+# ---------------------------------------------------------------- files
 
 
-def write(path, rows, header=None, delimiter="\t", **how):
+def with_header(path, rows=PAIRS, header=COLUMNS, **layout):
+    """Write a table. layout: arguments of csv.writer. Returns the path."""
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, delimiter=delimiter, **how)
-        writer.writerows([header, *rows] if header else rows)
+        csv.writer(file, **layout).writerows([header, *rows])
     return path
 
 
-def original(path, rows=PAIRS, extra=()):
+def without_header(path, rows=PAIRS, extra=()):
+    # Write a table as the site of the STS tasks does: without a header or quotation marks, with
+    # tabs, and in some files with `extra` columns at the end. Returns the path.
     lines = [
         ("main-news", "headlines", "2016", "0007", str(score), first, second, *extra)
         for first, second, score in rows
@@ -91,30 +96,29 @@ def pairs_in(source):
     return list(load_scored_pairs(source).itertuples(index=False, name=None))
 
 
-@pytest.mark.parametrize("extra", [(), ("source one", "source two")])
+@pytest.mark.parametrize(
+    "extra", [(), ("source one", "source two")], ids=["7 columns", "9 columns"]
+)
 def test_the_form_of_the_tasks_own_site(extra, tmp_path):
-    assert pairs_in(original(tmp_path / "sts-test.csv", extra=extra)) == PAIRS
+    assert pairs_in(without_header(tmp_path / "sts-test.csv", extra=extra)) == PAIRS
 
 
-def comma_separated(path, rows=PAIRS, header=COLUMNS):
-    return write(path, rows, header, ",")
-
-
-WRITERS = {
-    "pairs.csv": comma_separated,
-    "order.csv": lambda path: comma_separated(
+WRITERS = {  # {file name: a function that writes PAIRS there}
+    "pairs.csv": with_header,
+    "order.csv": lambda path: with_header(
         path,
         [(score, "x", second, first) for first, second, score in PAIRS],
         ["score", "id", "sentence2", "sentence1"],
     ),
-    "tabs.tsv": lambda path: write(
+    "tabs.tsv": lambda path: with_header(
         path,
         [(number, *pair) for number, pair in enumerate(PAIRS)],
         ["index", *COLUMNS],
+        delimiter="\t",
         quoting=csv.QUOTE_NONE,
         quotechar=None,
     ),
-    "bom.csv": lambda path: path.write_bytes(b"\xef\xbb\xbf" + comma_separated(path).read_bytes()),
+    "bom.csv": lambda path: path.write_bytes(b"\xef\xbb\xbf" + with_header(path).read_bytes()),
     "pairs.parquet": lambda path: pd.DataFrame(PAIRS, columns=COLUMNS).to_parquet(path),
     "pairs.jsonl.gz": lambda path: pd.DataFrame(PAIRS, columns=COLUMNS).to_json(
         path, orient="records", lines=True
@@ -129,10 +133,12 @@ def test_tables_with_a_header(name, tmp_path):
 
 
 def test_scores_up_to_one_become_scores_up_to_five(tmp_path):
-    path = comma_separated(tmp_path / "unit.csv", [("A b.", "C d.", 0.5), ("E f.", "G h.", 1)])
-    assert load_scored_pairs(path)["score"].tolist() == [2.5, 5]
-    low = original(tmp_path / "low.csv", [("A", "B", 1.0)])
-    assert load_scored_pairs(low)["score"].tolist() == [1.0], "known to be 0 to 5"
+    unit = with_header(tmp_path / "unit.csv", [("A b.", "C d.", 0.5), ("E f.", "G h.", 1)])
+    assert load_scored_pairs(unit)["score"].tolist() == [2.5, 5]
+    low = without_header(tmp_path / "low.csv", [("A", "B", 1.0)])
+    assert load_scored_pairs(low)["score"].tolist() == [1.0], (
+        "without a header, scores are known to be 0 to 5"
+    )
 
 
 @pytest.mark.parametrize(
@@ -154,12 +160,14 @@ def test_odd_line_ends_and_separators_inside_sentences(name, content, pairs, tmp
 
 
 HEAD = "sentence1,sentence2,score\n"
-GAP = b'"sentence1": "A", "sentence2": "B"'
+# a row of JSON, without its braces
+WITHOUT_SCORE = b'"sentence1": "A", "sentence2": "B"'
+# a line of the task's own site: genre, file, year, number, score, both sentences
 GOOD = "g\tf\t2016\t1\t3.2\tA.\tB.\n"
 
 
 @pytest.mark.parametrize(
-    "content, words",
+    "content, words",  # words: a regular expression for the end of the message
     [
         ("", "table is empty"),
         ("\n\n", "table is empty"),
@@ -203,10 +211,14 @@ def test_damage_is_named_with_its_line(content, words, tmp_path):
         ),
         ("half.parquet", b"PAR1 and no more", "half.parquet cannot be read as .parquet"),
         ("list.json", b"[]", "list.json must have one object a line; .*with the ending .jsonl"),
-        ("gap.jsonl", b'{"score": 1, %s}\n{%s}\n' % (GAP, GAP), "gap.jsonl, row 1: the score"),
+        (
+            "gap.jsonl",
+            b'{"score": 1, %s}\n{%s}\n' % (WITHOUT_SCORE, WITHOUT_SCORE),
+            "gap.jsonl, row 1: the score",  # rows count from 0, lines from 1
+        ),
     ],
 )
-def test_other_files_are_refused_by_name(name, content, words, tmp_path):
+def test_files_of_other_forms_are_refused_by_name(name, content, words, tmp_path):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(DataError, match=words):
         load_scored_pairs(tmp_path / name)
@@ -223,7 +235,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
         load_scored_pairs(tmp_path / "nowhere.csv")
 
 
-# The hub
+# ---------------------------------------------------------------- the hub
 
 
 def test_stsb_comes_from_the_hub_without_code_and_without_the_other_parts(tmp_path, point_hub_at):

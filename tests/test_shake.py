@@ -1,4 +1,4 @@
-"""`make shake` disturbs what lessons compute with, and notices a lesson that hangs on the last place of a number."""
+"""`make shake` disturbs arithmetic, and a lesson that depends on a number's last place fails."""
 
 import json
 import subprocess
@@ -58,6 +58,7 @@ def calls():
         "max_sim": lambda: np.array([ranking.max_sim(QUERY[:n], TABLE) for n in range(1, 9)]),
         "search": lambda: search(QUERY, TABLE, k=3)[1],
         "embed": lambda: embed(TEXTS),
+        # more than MIN_TOKENS_TO_PACK = 512 tokens
         "embed, with laid-out weights": lambda: embed([" ".join(TEXTS * n) for n in range(1, 9)]),
         "hidden_states": lambda: next(hidden_states(TEXTS))[1][-1],
         "transformers": lambda: sdpa(**tokens).last_hidden_state,
@@ -69,9 +70,10 @@ def calls():
 
 
 def try_calls():
-    """Print as JSON how far apart two disturbed results of each call are.
+    """Disturb this process, and print one line of JSON, an object with two keys.
 
-    And whether products of whole numbers stay exact.
+    "distances": for each call, how far apart two of its disturbed results are at most.
+    "whole numbers are exact": whether a product of whole numbers stays exact.
     """
     InteractiveShell.instance().push({"QUERY": QUERY, "TABLE": TABLE})
     disturb(0)
@@ -80,24 +82,32 @@ def try_calls():
         for name, call in calls().items():
             first, second = np.asarray(call()), np.asarray(call())
             distances[name] = float(np.abs(first - second).max())
-        whole = torch.arange(12.0).view(3, 4)
-        exact = bool((whole @ whole.T == whole.long() @ whole.long().T).all())
-    print(json.dumps({"distances": distances, "whole numbers are exact": exact}))
+        whole_numbers = torch.arange(12.0).view(3, 4)
+        is_exact = torch.equal(
+            whole_numbers @ whole_numbers.T, (whole_numbers.long() @ whole_numbers.long().T).float()
+        )
+    print(json.dumps({"distances": distances, "whole numbers are exact": is_exact}))
 
 
 @pytest.mark.nightly  # as the shaken run is
 def test_each_call_of_the_lessons_is_disturbed_by_little():
+    # this module as a program runs `try_calls`: in another process, since nothing undoes `disturb`
     ran = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", __name__], capture_output=True, text=True, check=True
     )
     report = json.loads(ran.stdout.splitlines()[-1])
-    assert {name: far for name, far in report["distances"].items() if not 0 < far < 1e-5} == {}
+    # 0: not disturbed. A unit in the last place of a float32 near 1 is 1.2e-7; 1e-5 leaves room for
+    # larger numbers, and for the layers of an encoder, in which such errors add up.
+    assert {
+        name: distance for name, distance in report["distances"].items() if not 0 < distance < 1e-5
+    } == {}
     assert report["whole numbers are exact"]
 
 
 @pytest.mark.nightly
 def test_a_kernel_is_disturbed_and_its_generators_are_not(tmp_path, monkeypatch):
-    # The cell decides by the last place, as lesson 15 once did: two products of the same numbers.
+    # The cell compares two products of the same numbers, as lesson 15 once did. Disturbed, they
+    # differ in the last place; NumPy's random numbers are those of an undisturbed process.
     monkeypatch.setenv("IPYTHONDIR", "")  # restored afterwards
     monkeypatch.setenv("COURSE_COLD_KERNELS", "1")  # the warm process has another environment
     disturb_kernels(tmp_path, seed=0)

@@ -22,11 +22,13 @@ def test_one_learners_zip_does_not_fill_the_disk(collect, monkeypatch):
     monkeypatch.setattr(handed_files, "MOST_OF_ONE", 3)
     nine = packed({f"{number}.ipynb": NOTEBOOK for number in range(9)})
     hand_ins = collect({"eve.zip": nine, "ada.ipynb": NOTEBOOK}).hand_ins
-    assert sum(hand_in.path is not None for hand_in in hand_ins) == 1 + 3  # Ada's, and Eve's first
+    # Ada's, and Eve's first three
+    assert sum(hand_in.path is not None for hand_in in hand_ins) == 1 + 3
     assert sum("it is one of" in hand_in.problem for hand_in in hand_ins) == 9 - 3
 
 
 def test_files_of_one_name_are_kept_apart(collect):
+    # the second path leads to the same name; the space is a content of its own
     hand_ins = collect(
         {"ada/mine.zip": packed({"04.ipynb": NOTEBOOK, "x/../04.ipynb": NOTEBOOK + " "})}
     ).hand_ins
@@ -34,6 +36,7 @@ def test_files_of_one_name_are_kept_apart(collect):
 
 
 def test_of_a_full_zip_the_lessons_notebook_is_read(collect, monkeypatch):
+    # the archive has 8 notebooks and 20 other files, and the lesson's notebook is the last of all
     monkeypatch.setattr(handed_files, "MOST_OF_ONE", 3)
     monkeypatch.setattr(handed_files, "MOST_MEMBERS_OF_ONE", 9)
     others = {f"a/{number}.ipynb": NOTEBOOK for number in range(7)}
@@ -53,6 +56,7 @@ CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,Pooling (4)
 """
 
 
+# people: {key: (name, e-mail address, login, SIS id)}
 @pytest.mark.parametrize(
     "text, people",
     [
@@ -88,6 +92,7 @@ CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,Pooling (4)
             {"1": ("Simon Paul Weber", "", "", "")},
         ),
         ("id,name\n,\nada,Ada\n , \n,\n", {"ada": ("Ada", "", "", "")}),
+        ("A\nB\nC\nD\nE\nWohnort,Matrikelnummer\nUlm,7\n", {"7": NOTHING_ELSE}),
     ],
     ids=[
         "Canvas",
@@ -101,6 +106,7 @@ CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,Pooling (4)
         "last name in Name",
         "first name in name",
         "empty lines",
+        "the last heading below five lines",
     ],
 )
 def test_rosters_as_platforms_write_them(tmp_path, text, people):
@@ -128,7 +134,7 @@ def test_links_are_not_followed(tmp_path):
 
 def test_archive_members_that_point_outside_stay_inside(collect, tmp_path):
     link = zipfile.ZipInfo("eve/04_pooling.ipynb")
-    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16  # the upper 16 bits: Unix type and rights
     # three that lead out of the folder, and an honest one
     names = ("../../evil.ipynb", "/etc/evil.ipynb", "a\\..\\..\\evil.ipynb", "ada/04_pooling.ipynb")
     hand_ins = collect(
@@ -142,6 +148,7 @@ def test_archive_members_that_point_outside_stay_inside(collect, tmp_path):
 
 
 def test_bombs_are_not_unpacked(collect, tmp_path, monkeypatch):
+    # one file of 900 bytes fits; two are too large for an archive, and Eve's is too large by itself
     monkeypatch.setattr(handed_files, "LARGEST", 1000)
     monkeypatch.setattr(handed_files, "LARGEST_ARCHIVE", 1500)
     files = {"ada/a.ipynb": " " * 900, "bob/b.ipynb": " " * 900, "eve/bomb.ipynb": " " * 10**6}
@@ -154,4 +161,4 @@ def test_bombs_are_not_unpacked(collect, tmp_path, monkeypatch):
 
 def test_names_are_fit_for_messages():
     assert for_messages("ada\x00\n\u202egnp") == "ada\ufffd\ufffd\ufffdgnp"
-    assert len(for_messages("a" * 500)) == 120
+    assert len(for_messages("a" * 500)) == 120, "cut to the default of `most`"

@@ -1,4 +1,6 @@
-"""Real text from packages, and the tables written for the course: their format, and what they must not give away."""
+"""Real text from packages, and the tables written for the course: their format, and what they must
+not give away. course_utils/tables/README.md has their numbers of rows, and how they were written.
+"""
 
 import re
 from collections import Counter
@@ -33,6 +35,7 @@ def words(sentence):
     return set(re.findall(r"[a-z']+", sentence.lower()))
 
 
+# No part of the table, although "train" is one of the triplets.
 @pytest.mark.parametrize(
     "load, parts, part",
     [
@@ -54,6 +57,7 @@ def test_another_part_is_refused(load, parts, part):
 # ---------------------------------------------------------------- reviews and senses
 
 
+# as many rows as the training part of each data set
 @pytest.mark.parametrize("source, rows", [("rotten_tomatoes", 8530), ("imdb", 25_000)])
 def test_reviews_are_whole_and_balanced(source, rows):
     table = load_reviews(source)
@@ -95,11 +99,14 @@ def test_each_wanted_sentence_is_in_the_collection_of_the_capstone():
 
 
 def test_queries_are_in_other_words_than_their_sentences():
-    sentences, shares = load_reviews()["text"], []
+    sentences = load_reviews()["text"]
+    shares = []
     for query, row in load_queries()[["query", "row"]].itertuples(index=False):
+        # without apostrophes, so that "film's" is the common word "film"
         of_query = words(query.replace("'", " ")) - COMMON
         of_sentence = words(sentences[row].replace("'", " "))
         shares.append(len(of_query & of_sentence) / len(of_query))
+    # The table has 0.10 and 0.50. With more, a search for words would find the sentences.
     assert sum(shares) / len(shares) < 0.2
     assert max(shares) <= 0.6
 
@@ -141,6 +148,7 @@ def test_the_denial_has_the_words_of_the_anchor_and_the_paraphrase_has_not():
         for anchor, paraphrase, denial in load_triplets()[TEXTS].map(words).to_numpy()
     ]
     of_paraphrases, of_denials = np.transpose(shares)
+    # The table has 0.87, 0.37 and 0.77: words alone would choose the wrong text.
     assert np.mean(of_denials > of_paraphrases) >= 0.85
     assert of_paraphrases.mean() < 0.4 < 0.7 < of_denials.mean()
 
@@ -150,12 +158,14 @@ def test_the_denial_is_seldom_the_only_text_with_a_negation():
         r"(?i)\b(?:not|never|no|nobody|nothing|none|without|hardly|barely|scarcely|neither)\b|n't\b"
     )
     table = load_triplets()
+    # The README says one anchor in seven, and three denials in ten.
     assert table["anchor"].str.contains(negations).mean() >= 0.1
     assert table["negative"].str.contains(negations).mean() <= 0.4
 
 
 def test_a_word_stands_once_and_has_a_capital_where_it_is_a_name(encoder):
-    names, (tokenizer, _) = pd.read_csv(TABLES / "names.csv"), encoder
+    names = pd.read_csv(TABLES / "names.csv")
+    tokenizer, _ = encoder
     # 16 words of four sentences each: twice a name, then twice not
     assert names.groupby("word")["name"].apply(list).tolist() == 16 * [[1, 1, 0, 0]]
     for row in names.itertuples():
@@ -174,10 +184,13 @@ def test_questions_are_about_texts_but_not_about_answers_to_queries_their_author
     questions, judged = (
         pd.read_csv(TABLES / f"doc_{name}.csv") for name in ("questions", "judgements")
     )
+    # 536 questions, all different, about 527 texts
     assert [len(questions), *questions[["name", "query"]].nunique()] == [536, 527, 536]
+    # grade 2 answers the query, 1 helps, 0 does neither
     helpful = judged[(judged["grade"] > 0) & judged["id"].isin(QUERIES_SEEN_BY_THE_AUTHOR)]["name"]
     assert set(questions["name"]) <= set(load_docstrings()["name"]) - set(helpful)
-    # For 66 of the test queries, some question is about a page that answers the query.
+    # The README says for how many test queries (ids as "t03") a question is about a text that
+    # answers the query.
     answers = judged[(judged["grade"] == 2) & judged["name"].isin(questions["name"])]
     assert answers[answers["id"].str.startswith("t")]["id"].nunique() == 66
 

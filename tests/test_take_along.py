@@ -21,18 +21,20 @@ from notebooks.conftest import nearly_equal
 
 from .sources import SOURCES, cell_of, code_of, printed_by, tags
 
-ALONE = """import sys
+RUN_WITHOUT_THE_COURSE = """
+import sys
 sys.modules['course_utils'] = None  # as if it were not installed
-exec(sys.stdin.read(), {'__name__': '__main__'})"""
-CODE = {key: code_of(notebook) for key, notebook in SOURCES.items()}
+exec(sys.stdin.read(), {'__name__': '__main__'})
+"""
+CODE_CELLS = {key: code_of(notebook) for key, notebook in SOURCES.items()}
 TAKE_ALONG = {
-    key: cell for key, cells in CODE.items() for cell in cells if "take-along" in tags(cell)
+    key: cell for key, cells in CODE_CELLS.items() for cell in cells if "take-along" in tags(cell)
 }
 # Lessons with a line that names the checkpoint, but for those with an explorer, which computes with
 # the encoder that COURSE_ENCODER names.
-ONE_LINE = [
+LESSONS_WITH_A_CHECKPOINT = [
     key
-    for key, cells in CODE.items()
+    for key, cells in CODE_CELLS.items()
     if any(cell_needs.CHECKPOINT.search(cell.source) for cell in cells)
     and not any("explore(" in cell.source for cell in cells)
 ]
@@ -45,7 +47,7 @@ def cache_with_the_packaged_encoder(monkeypatch):
 
 @pytest.fixture
 def no_packaged_encoder(cache_with_the_packaged_encoder, monkeypatch, tmp_path):
-    # neither by the course, nor under its public name from a hub's cache
+    # It can be loaded neither by the course, nor from a hub's cache under its public name.
     for loader in (
         "models.packaged_encoder",
         "models._load_packaged",
@@ -57,7 +59,8 @@ def no_packaged_encoder(cache_with_the_packaged_encoder, monkeypatch, tmp_path):
 
 @pytest.fixture
 def few_reviews(key, monkeypatch):
-    # lesson 10 keeps 2,000 for its other parts; with 400, the others need a tenth of the time
+    # Lesson 10 trains on what follows the first 2,000 rows, so it gets all: there are 8,530.
+    # The others need a tenth of their time with 400.
     number = 10_000 if key == "10" else 400
     load_all = data.load_reviews
     monkeypatch.setattr(data, "load_reviews", lambda *which: load_all(*which).head(number))
@@ -65,9 +68,9 @@ def few_reviews(key, monkeypatch):
 
 @pytest.mark.parametrize("key", TAKE_ALONG)
 def test_what_is_taken_along_needs_no_course_and_nothing_from_above(key, tmp_path):
-    assert sum("take-along" in tags(cell) for cell in CODE[key]) == 1
+    assert sum("take-along" in tags(cell) for cell in CODE_CELLS[key]) == 1
     completed = subprocess.run(
-        [sys.executable, "-I", "-c", ALONE],
+        [sys.executable, "-I", "-c", RUN_WITHOUT_THE_COURSE],
         input=TAKE_ALONG[key].source,
         capture_output=True,
         text=True,
@@ -85,17 +88,17 @@ def test_what_is_taken_along_needs_no_course_and_nothing_from_above(key, tmp_pat
     assert nearly_equal(completed.stdout, stored)
 
 
-@pytest.mark.parametrize("key", ONE_LINE)
+@pytest.mark.parametrize("key", LESSONS_WITH_A_CHECKPOINT)
 def test_a_lesson_names_its_checkpoint_once(key):
-    assert sum(len(cell_needs.CHECKPOINT.findall(cell.source)) for cell in CODE[key]) == 1
+    assert sum(len(cell_needs.CHECKPOINT.findall(cell.source)) for cell in CODE_CELLS[key]) == 1
 
 
 @pytest.mark.usefixtures("no_packaged_encoder", "few_reviews")
-@pytest.mark.parametrize("key", ONE_LINE)
+@pytest.mark.parametrize("key", LESSONS_WITH_A_CHECKPOINT)
 def test_one_line_changes_the_model_of_a_lesson(key, tiny, monkeypatch):
     monkeypatch.setattr(plt, "show", lambda: plt.close("all"))
     names = {}
-    for cell in CODE[key]:
+    for cell in CODE_CELLS[key]:
         if cell is TAKE_ALONG.get(key):  # it names its model itself
             break
         if "needs-packaged-encoder" in tags(cell):  # skipped for other models
@@ -108,6 +111,7 @@ def test_one_line_changes_the_model_of_a_lesson(key, tiny, monkeypatch):
 
 @cache
 def names_defined_by(source):
+    """{name: value} after a cell with this source; it runs once for all tests of a process."""
     names = {}
     exec(source, names)
     return names
@@ -127,6 +131,7 @@ def test_the_word_vector_taken_along_is_that_of_the_lesson(sentence, word, place
     encoded = tokenizer(sentence, return_tensors="pt")
     states = model(**encoded).last_hidden_state[0].detach()
     expected = WORD_VECTOR.reference(states, encoded.word_ids(), place)
+    # here and below, the two ways of computing may round numbers of about 1 differently
     torch.testing.assert_close(vector_in(sentence, word), expected, rtol=0, atol=1e-5)
 
 
@@ -134,11 +139,12 @@ def test_the_word_vector_taken_along_is_that_of_the_lesson(sentence, word, place
     "sentence, word", [("I write C++ daily.", "C++"), ("In the U.S. today", "U.S.")]
 )
 def test_the_word_vector_taken_along_is_also_of_words_with_punctuation(sentence, word, vector_in):
-    assert vector_in(sentence, word).shape == (384,)
+    assert vector_in(sentence, word).shape == (384,)  # the size of the encoder's vectors
 
 
 @pytest.mark.parametrize(
     "text",
+    # "a" is one piece, "embeddings" four
     ["No such word here", 507 * "a " + "embeddings", 600 * "a " + "embeddings"],
     ids=["not there", "the last piece is the 511th", "after the 510 pieces that the model reads"],
 )
@@ -156,10 +162,12 @@ def test_the_weights_taken_along_are_those_of_the_lesson():
 def test_the_counts_taken_along_are_those_of_the_tokenizer():
     look_at = names_defined_by(TAKE_ALONG["01"].source)["look_at"]
     tokenizer, _ = models.load_encoder()
+    # the tokenizer knows no emoji, and no word of more than 100 characters
     texts = [*data.load_reviews("rotten_tomatoes")["text"][:300], "joy🙂 and x" + "y" * 100]
-    pieces = [tokenizer.tokenize(text) for text in texts]
+    pieces = sum(len(tokenizer.tokenize(text)) for text in texts)
+    words = sum(len(text.split()) for text in texts)
     rate, lost = look_at(texts, tokenizer)
-    assert rate == pytest.approx(sum(map(len, pieces)) / sum(len(text.split()) for text in texts))
+    assert rate == pytest.approx(pieces / words)
     assert lost == {"joy🙂": 1, "x" + "y" * 100: 1}
 
 
@@ -172,8 +180,9 @@ def test_the_pairs_and_the_share_taken_along_are_those_of_scikit_learn(capsys):
     printed = capsys.readouterr().out
     closest = re.findall(r"^(\d\.\d\d)  \w+, \w+$", printed, re.MULTILINE)
     assert closest == [f"{cosine:.2f}" for cosine in sorted(all_pairs, reverse=True)[:5]]
-    spread = np.linalg.svd(vectors - vectors.mean(axis=0), compute_uv=False) ** 2
-    assert f"keeps {spread[:2].sum() / spread.sum():.0%} of" in printed
+    # Squares of singular values are the variances along the directions of PCA, but for a factor
+    variances = np.linalg.svd(vectors - vectors.mean(axis=0), compute_uv=False) ** 2
+    assert f"keeps {variances[:2].sum() / variances.sum():.0%} of" in printed
 
 
 def test_what_matters_when_taken_along_masks_each_word_and_each_pair():
@@ -183,6 +192,7 @@ def test_what_matters_when_taken_along_masks_each_word_and_each_pair():
     def score(text):
         return sum(worth[word] for word in text.split())
 
+    # (change of the score, the words that were masked)
     assert what_matters("a waste of", score) == [(-1, "a"), (-4, "waste"), (-2, "of")]
     assert what_matters("a waste of", score, size=2) == [
         (-5, "a waste"),
@@ -194,29 +204,32 @@ def test_what_matters_when_taken_along_masks_each_word_and_each_pair():
 def test_the_search_taken_along_fuses_words_and_best_windows_as_the_lesson_does():
     docs = data.load_docstrings()[::60]  # all would take minutes
     texts = ["Error E71: the toner is low.", *docs["name"] + "\n\n" + docs["text"]]
+    # the cell, with these texts in place of its own; a function, since `\n` in a text would be read
+    # as an escape
     source = re.sub(
         r"^texts = \[.*?\]$",
-        lambda line: f"texts = {texts!r}",
+        lambda match: f"texts = {texts!r}",
         TAKE_ALONG["12"].source,
         flags=re.MULTILINE | re.DOTALL,
     )
     search = names_defined_by(source)["search"]
     queries = [
-        "E71",
-        "rows that are there twice",
-        "drop_duplicates",
-        "zzz",
-        "???",
-        "the mean of each group",
+        "E71",  # a word of the first text alone
+        "rows that are there twice",  # the same meaning in other words
+        "drop_duplicates",  # a name with an underscore
+        "zzz",  # a word of no text
+        "???",  # no word at all
+        "the mean of each group",  # words of many texts
     ]
 
+    # 30 best texts by each ranking, and windows of 100 words, as in the cell
     def thirty_best_above_0(scores):
         best = np.argsort(-scores, kind="stable")[:30]
         return [place for place in best if scores[place] > 0]
 
     windows_of = [ranking.chunks(text, 100) for text in texts]
     owners = np.repeat(np.arange(len(texts)), [len(windows) for windows in windows_of])
-    vectors = embed(sum(windows_of, []))
+    vectors = embed([window for windows in windows_of for window in windows])
     by_vectors = ranking.best_of_each(embed(queries) @ vectors.T, owners)
     fused = ranking.reciprocal_rank_fusion(
         [thirty_best_above_0(scores) for scores in ranking.bm25(queries, texts)],
@@ -224,9 +237,9 @@ def test_the_search_taken_along_fuses_words_and_best_windows_as_the_lesson_does(
     )
     for query, places in zip(queries, fused):
         expected = [texts[place] for place in places]
-        # further below, sums that are nearly equal may have another order
         results = search(query)
         assert results[:10] == expected[:10], query
+        # further below, sums that are nearly equal may have another order
         assert set(results) == set(expected), query
 
 
@@ -239,24 +252,24 @@ def test_the_lead_taken_along_is_the_paired_interval_of_the_course():
         for model in (names["one"], names["other"])
     ]
 
-    def lead(scores, first, second):
-        return evaluation.spearman(scores, first) - evaluation.spearman(scores, second)
+    def lead(scores, cosines, other_cosines):
+        return evaluation.spearman(scores, cosines) - evaluation.spearman(scores, other_cosines)
 
     expected = evaluation.bootstrap(lead, scores, *cosines, repeats=1000)
+    lead_and_interval = names["compare"](names["one"], names["other"], zip(first, second, scores))
     # the cell's cosines have fewer digits, so that ties may have another order
-    assert names["compare"](
-        names["one"], names["other"], zip(first, second, scores)
-    ) == pytest.approx(expected, abs=2e-3)
+    assert lead_and_interval == pytest.approx(expected, abs=2e-3)
 
 
 def test_the_reciprocal_ranks_taken_along_are_those_of_the_librarys_evaluator():
+    # slow to import, and for this test alone
     from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
 
     names = names_defined_by(TAKE_ALONG["15"].source)
     queries = {str(number): question for number, question in enumerate(names["questions"])}
     documents = {str(number): text for number, text in enumerate(names["documents"])}
-    answers = {query: {str(names["questions"][question])} for query, question in queries.items()}
-    # few numbers, so that not all ranks are 1
+    answers = {query: {str(place)} for query, place in zip(queries, names["questions"].values())}
+    # With few numbers in a vector, not all ranks are 1.
     model = names["SentenceTransformer"](names["name"], truncate_dim=8)
     evaluator = InformationRetrievalEvaluator(
         queries, documents, answers, mrr_at_k=[len(documents)], name="six"
@@ -267,20 +280,24 @@ def test_the_reciprocal_ranks_taken_along_are_those_of_the_librarys_evaluator():
 
 
 def test_the_search_taken_along_finds_what_the_lesson_found():
-    shown = printed_by(cell_of("09", "first-search")).split("\n")
-    assert printed_by(TAKE_ALONG["09"]).split("\n")[:3] == shown[:3]
+    printed, of_lesson = printed_by(TAKE_ALONG["09"]), printed_by(cell_of("09", "first-search"))
+    # the three best; the lesson prints all
+    assert printed.split("\n")[:3] == of_lesson.split("\n")[:3]
 
 
-def test_the_bits_and_codes_taken_along_are_those_of_whole_vectors_and_signs():
+def test_the_codes_taken_along_are_the_nearest_to_the_numbers_of_the_vectors():
     names = names_defined_by(TAKE_ALONG["13"].source)
-    queries, corpus = names["queries"], names["corpus"]
     step = np.ptp(names["ranges"], axis=0) / 255  # the codes are 0 to 255
     decoded = names["ranges"][0] + names["codes"] * step
     # the nearest code is half a step away at most, but for rounding
-    assert (np.abs(decoded - corpus) <= 0.51 * step).all()
-    assert np.array_equal(
-        names["differ"].sum(axis=-1), ((queries[:, None] > 0) != (corpus > 0)).sum(axis=-1)
-    )
+    assert (np.abs(decoded - names["corpus"]) <= 0.51 * step).all()
+
+
+def test_the_bits_taken_along_are_signs_and_the_best_by_bits_are_sorted_by_whole_vectors():
+    names = names_defined_by(TAKE_ALONG["13"].source)
+    queries, corpus = names["queries"], names["corpus"]
+    signs_differ = (queries[:, None] > 0) != (corpus > 0)  # (queries, texts, numbers)
+    assert np.array_equal(names["differ"].sum(axis=-1), signs_differ.sum(axis=-1))
     for query, rows, closest in zip(queries, names["near"], names["again"], strict=True):
         order = np.argsort(-(corpus[rows] @ query), kind="stable")
         assert closest.tolist() == rows[order[:10]].tolist()

@@ -29,12 +29,13 @@ PACKAGE = "{http://www.imsglobal.org/xsd/imscp_v1p1}"
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 
 
+# Its result is shared: a test that edits the lessons copies them first.
 read_once = functools.cache(read_lessons)
 
 
 @pytest.fixture(autouse=True)
-def _read_once(monkeypatch):
-    """Read the lessons of the course once for all tests."""
+def course_is_read_once(monkeypatch):
+    """Read the lessons of the course once for all tests; those of another folder each time."""
 
     def read_the_course_once(sources=NOTEBOOKS):
         return read_once(sources) if sources == NOTEBOOKS else read_lessons(sources)
@@ -43,19 +44,20 @@ def _read_once(monkeypatch):
         monkeypatch.setattr(module, "read_lessons", read_the_course_once)
 
 
-# of all cells, read without the course's code
+# {(lesson, id of a cell): its source}, without the code that writes the exports; parts of a lesson
+# (the key "04-lengths") count as the lesson
 TEXTS = {
     (key[:2], cell.id): cell.source for key, lesson in SOURCES.items() for cell in lesson.cells
 }
 
 
-@functools.cache
+@functools.cache  # a tuple, so that no test changes what the others get
 def bank():
     return tuple(question_banks.questions())
 
 
 def plain(text):
-    """A text without Markdown's marks, and with single spaces."""
+    """A text without asterisks, backquotes, dollar signs and <code>, and with single spaces."""
     return " ".join(re.sub(r"[*`$]|</?code>", "", text).split())
 
 
@@ -63,12 +65,16 @@ def text_of(element):
     return plain("".join(element.itertext()))
 
 
+# It must be well-formed: ElementTree.ParseError otherwise.
 def xhtml(text):
     return ElementTree.fromstring(f"<div>{text}</div>")
 
 
 def read_moodle(content):
-    """{id: (text, [(right, option, explanation)])} of Moodle XML; texts as XHTML elements."""
+    """{id: (text, [(right, option, explanation)])} of Moodle XML.
+
+    right: whether this option is the right one. The three texts are XHTML elements.
+    """
     quizzes = {}
     for question in ElementTree.fromstring(content).iterfind("question[@type='multichoice']"):
         options = [
@@ -83,7 +89,10 @@ def read_moodle(content):
 
 
 def qti_items(content):
-    """The items of a package by identifier, as its manifest lists them; tags without QTI's namespace."""
+    """{identifier: item} of a QTI package, by its manifest; tags without QTI's namespace.
+
+    Fails if the manifest and the files of the package differ, or if a tag has another namespace.
+    """
     with zipfile.ZipFile(io.BytesIO(content)) as package:
         manifest = ElementTree.fromstring(package.read("imsmanifest.xml"))
         files = {
@@ -99,19 +108,19 @@ def qti_items(content):
 
 
 def read_qti(content):
-    """As `read_moodle`, of a QTI package."""
+    """What `read_moodle` returns, of a QTI package. Fails if an option has no explanation."""
     quizzes = {}
     for name, item in qti_items(content).items():
         assert item.get("identifier") == name
         right = item.findtext("responseDeclaration/correctResponse/value")
-        why = {part.get("identifier"): part for part in item.iterfind("modalFeedback")}
+        explanations = {part.get("identifier"): part for part in item.iterfind("modalFeedback")}
         choices = {part.get("identifier"): part for part in item.iter("simpleChoice")}
-        assert why.keys() == choices.keys()
+        assert explanations.keys() == choices.keys()
         text = ElementTree.Element("div")
         text.extend([item.find("itemBody/div"), item.find("itemBody/choiceInteraction/prompt")])
         quizzes[name] = (
             text,
-            [(letter == right, choice, why[letter]) for letter, choice in choices.items()],
+            [(letter == right, choice, explanations[letter]) for letter, choice in choices.items()],
         )
     return quizzes
 
@@ -147,7 +156,9 @@ def test_a_question_brings_its_context_and_nothing_that_leads_nowhere():
         assert f"From lesson {question.lesson}" in question.context
         assert question.title in text_of(xhtml(question.context))
     written = question_banks.moodle(bank()).decode()
+    # links into the course, the request to predict, and pictures
     assert [text for text in (".ipynb", "Predict.*", "<img") if text in written] == []
+    # a key is as "04-quiz-one": the lesson, and the cell of the question
     for name, context in question_banks.CONTEXT.items():
         assert {(name[:2], cell) for cell in (name[3:], *context)} <= TEXTS.keys(), name
 
@@ -158,17 +169,23 @@ def test_the_bytes_depend_on_the_lessons_alone():
     written = question_banks.qti(bank())
     assert written == question_banks.qti(again)
     with zipfile.ZipFile(io.BytesIO(written)) as package:
-        assert {entry.date_time for entry in package.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        assert {entry.date_time for entry in package.infolist()} == {
+            (1980, 1, 1, 0, 0, 0)  # the first time that ZIP can store
+        }
 
 
+# the source of a quiz's cell: A is wrong, B is right
 QUIZ = (
     "**Predict.** {question}\n\n<details><summary>A. {option}</summary>\n\nNo. {why}\n\n</details>\n\n"
     "<details><summary>B. Something else entirely</summary>\n\nRight. It is something else.\n\n</details>\n"
 )
+# signs of XML in code, formulas and text, links into the course and out of it, the end of CDATA, a
+# backslash, and letters beyond ASCII and beyond 16 bits
 AWKWARD = r"""Is `a < b && c[i] > "d"` so, for $x_i < \sqrt{2}$ & 5 < 6? See [the glossary](glossary.ipynb#token) or
 [the paper](https://example.org/?a=1&b=2) ]]> \alpha ł 🙂 and so on?"""
 
 
+# Writes lesson 04 with a title and these cells, as the only one, and returns the folder.
 def lessons(folder, *cells):
     title = new_markdown_cell("# 04 A & B\n\nWhat comes.", id="title")
     nbformat.write(new_notebook(cells=[title, *cells]), folder / "04_some.ipynb")
@@ -182,13 +199,13 @@ def quiz(name, question="Is it?", option="It is", why="It is not."):
 
 @FORMATS
 def test_awkward_signs_formulas_code_links_and_tables_survive(write, read, tmp_path):
-    before = new_markdown_cell(
+    section = new_markdown_cell(
         "## Signs < & >\n\n| a | b |\n|:--|--:|\n| `x\\|y` | $\\frac{1}{2}$ |\n\n```python\nif a < b:\n    c\n```\n\n"
         "![A <picture>](data:image/png;base64,AAAA)",
         id="intro",
     )
     sources = lessons(
-        tmp_path, before, quiz("signs", AWKWARD, "a < `b & c`", "Since `x < 1` ]]> and $y^2$.")
+        tmp_path, section, quiz("signs", AWKWARD, "a < `b & c`", "Since `x < 1` ]]> and $y^2$.")
     )
     ((name, (text, options)),) = read(write(question_banks.questions(sources=sources))).items()
     assert name == "q04-quiz-signs"
@@ -204,6 +221,7 @@ def test_awkward_signs_formulas_code_links_and_tables_survive(write, read, tmp_p
     }
     assert "".join(text.find(".//pre").itertext()) == "if a < b:\n    c\n"
     assert [link.get("href") for link in text.iter("a")] == ["https://example.org/?a=1&b=2"]
+    # of option A, which is wrong, the text and the explanation
     assert [text_of(part) for part in options[0][1:]] == [
         "a < b & c",
         "No. Since x < 1 ]]> and y2.",
@@ -227,7 +245,7 @@ TWO_RIGHT = quiz("two-right", why="Hm.").source.replace("No. Hm.", "Right. It is
 
 
 @pytest.mark.parametrize(
-    "cells, numbers, words",
+    "cells, numbers, message",
     [
         (
             [new_markdown_cell(TWO_RIGHT, id="quiz-two-right")],
@@ -239,8 +257,8 @@ TWO_RIGHT = quiz("two-right", why="Hm.").source.replace("No. Hm.", "Right. It is
     ],
     ids=["two right options", "a tag without its end", "no questions"],
 )
-def test_what_makes_no_question_with_one_right_option_is_refused(cells, numbers, words, tmp_path):
-    with pytest.raises(PublishError, match=words):
+def test_what_cannot_be_exported_is_refused(cells, numbers, message, tmp_path):
+    with pytest.raises(PublishError, match=message):
         question_banks.questions(numbers, lessons(tmp_path, *cells))
 
 
@@ -264,7 +282,9 @@ CONTENT = {
 }
 
 
+# The two functions below fail by themselves, and return nothing.
 def holds_only_what_it_may(part):
+    # each tag has only tags of CONTENT, text only where it may, and no attribute but a link's
     for element in part.iter():
         if element.tag.startswith(MATHML):
             continue
@@ -322,6 +342,7 @@ def test_moodle_gets_a_category_before_each_lessons_questions():
         lesson = categories[-1].removeprefix("Sentence embeddings/Lesson ")
         assert question.findtext("idnumber").startswith(f"q{lesson}-")
         assert question.findtext("tags/tag/text") == f"lesson-{lesson}"
+        # Moodle stores 255 characters of a name
         assert 0 < len(question.findtext("name/text")) <= 255
         assert question.findtext("single") == "true"
         assert {answer.get("fraction") for answer in question.iter("answer")} == {"0", "100"}
@@ -383,7 +404,8 @@ def test_there_is_a_card_for_each_term_and_for_mistakes(exercises_of_one_lesson)
     glossary = nbformat.read(NOTEBOOKS / "glossary.ipynb", 4)
     assert terms == sum(cell.id.startswith("term-") for cell in glossary.cells)
     assert terms + mistakes == len(cards_of_deck)
-    assert mistakes > 20
+    assert mistakes > 20  # of lesson 04 alone
+    # the term BM25 has a card; the glossary's "First in lesson ..." is not on it
     assert set(re.findall("BM25|First in lesson", str(cards_of_deck))) == {"BM25"}
     # nothing is loaded from the network, and there is a night mode
     assert set(re.findall(r"night|http(?!://www\.w3\.org/1998/Math/MathML)", models)) == {"night"}
@@ -403,6 +425,7 @@ def test_a_card_says_where_it_is_from_and_a_mistake_explains_itself(exercises_of
         # raises ParseError if it is not well-formed
         all_sides = xhtml(note.front + note.back + note.more)
         assert ".ipynb" not in ElementTree.tostring(all_sides, encoding="unicode")
+        # only a mistake has more to say than the back
         assert (note.kind == "terms") == (note.more == "")
         if note.kind == "mistakes":
             answer = xhtml(note.front).find("blockquote")
@@ -411,17 +434,19 @@ def test_a_card_says_where_it_is_from_and_a_mistake_explains_itself(exercises_of
 
 def test_an_update_changes_cards_and_adds_none(exercises_of_one_lesson, monkeypatch):
     before, _ = notes(cards.deck()[0])
-    lessons, exercise = copy.deepcopy(cards.read_lessons()), exercises_of_one_lesson["04-mean-pool"]
-    entry = next(cell for cell in lessons["glossary"].cells if cell.id == "term-pooling")
+    edited_lessons = copy.deepcopy(cards.read_lessons())
+    exercise = exercises_of_one_lesson["04-mean-pool"]
+    entry = next(cell for cell in edited_lessons["glossary"].cells if cell.id == "term-pooling")
     entry.source = entry.source.replace("The step from", "The edited step from")
     first, *others = exercise.mistakes
     edited = dataclasses.replace(first, because=f"The edited mask. {first.because}")
+    # two new mistakes: one with a card, one without
     rain = Mistake("rain", "You wait for rain.", "It seldom rains in a computer.", ())
     snow = dataclasses.replace(rain, does="You wait for snow.", card=False)
     exercises_of_one_lesson["04-mean-pool"] = dataclasses.replace(
         exercise, mistakes=(*others, edited, rain, snow)
     )
-    monkeypatch.setattr(cards, "read_lessons", lambda sources: lessons)
+    monkeypatch.setattr(cards, "read_lessons", lambda sources: edited_lessons)
     after, _ = notes(cards.deck()[0])
     (new,) = after.keys() - before.keys()
     assert after.keys() == before.keys() | {new}
@@ -437,7 +462,7 @@ def test_no_two_cards_of_an_exercise_have_the_same_front_or_back(side):
         assert len(set(texts)) == len(texts), exercise.id
 
 
-def test_course_cards_says_what_it_wrote(exercises_of_one_lesson, tmp_path):
+def test_course_cards_says_what_it_wrote_and_writes_over_it(exercises_of_one_lesson, tmp_path):
     out = tmp_path / "cards.apkg"
     assert re.fullmatch(
         rf"\d+ terms and \d+ mistakes in {re.escape(str(out))}\.\n", run("cards", "--out", out)[0]

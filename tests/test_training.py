@@ -25,21 +25,24 @@ from course_utils import load_encoder
 from course_utils.training import DivergedError, save_model, watch
 from course_utils.trainings.common import training_settings
 
-# Each begins with "a b c" or the end of it, cut by up to four characters; then, every other one
-# has "m n", and the others "x y".
-TEXTS = [f"{'a b c'[number % 5 :]} {'x y' if number % 2 else 'm n'}" for number in range(12)]
+# Six beginnings, each with both endings: the classifier tells "m n" (label 0) from "x y" (label 1).
+TEXTS = [
+    f"{beginning} {ending}"
+    for beginning in ("a b c", "a b", "b c", "a", "b", "c")
+    for ending in ("m n", "x y")
+]
 STEPS_PER_EPOCH = 3
 SHORT = {
     "num_train_epochs": 2,
     "per_device_train_batch_size": len(TEXTS) // STEPS_PER_EPOCH,
-    "learning_rate": 1e-2,
+    "learning_rate": 1e-2,  # any rate at which a tiny model does not diverge
 }
 
 pytestmark = pytest.mark.usefixtures("little_garbage")
 
 
 def classifier(tiny, folder, **changes):
-    """A trainer of a classifier that tells x from m, and its losses."""
+    """A trainer of a classifier of texts by their ending, and its losses."""
     torch.manual_seed(0)
     tokenizer = AutoTokenizer.from_pretrained(tiny)
     trainer = Trainer(
@@ -68,49 +71,54 @@ def sentence_trainer(tiny, folder, **changes):
     return trainer, watch(trainer)
 
 
-# TQDM_DISABLE is "1" where there is no bar
-@pytest.mark.parametrize(
-    "make, disable",
-    [(classifier, "1"), (classifier, "0"), (sentence_trainer, "1")],
+with_and_without_a_bar = pytest.mark.parametrize(
+    "make, has_bar",
+    [(classifier, False), (classifier, True), (sentence_trainer, False)],
     ids=["classifier", "with a bar", "pairs"],
 )
-def test_every_loss_is_collected(make, disable, tiny, tmp_path, monkeypatch):
-    monkeypatch.setenv("TQDM_DISABLE", disable)
+
+
+@with_and_without_a_bar
+def test_every_loss_is_collected(make, has_bar, tiny, tmp_path, monkeypatch):
+    monkeypatch.setenv("TQDM_DISABLE", "0" if has_bar else "1")
     trainer, losses = make(tiny, tmp_path / "out")
     trainer.train()
     steps, values = zip(*losses)
     assert list(steps) == list(range(1, SHORT["num_train_epochs"] * STEPS_PER_EPOCH + 1))
     assert np.isfinite(values).all()
+    # the settings of the course write no checkpoints
     assert not list(tmp_path.rglob("*.safetensors"))
 
 
-@pytest.mark.parametrize(
-    "make, disable, has_bar",
-    [(classifier, "1", False), (classifier, "0", True), (sentence_trainer, "1", False)],
-    ids=["classifier", "with a bar", "pairs"],
-)
-def test_only_a_bar_is_shown(make, disable, has_bar, tiny, tmp_path, capsys, monkeypatch):
+@with_and_without_a_bar
+def test_only_a_bar_is_shown(make, has_bar, tiny, tmp_path, capsys, monkeypatch):
     # as in a long training: each time that the bar looks at the clock, a second has passed
     monkeypatch.setattr("tqdm.std.time", itertools.count().__next__)
-    monkeypatch.setenv("TQDM_DISABLE", disable)
+    monkeypatch.setenv("TQDM_DISABLE", "0" if has_bar else "1")
     trainer, _ = make(tiny, tmp_path)
     trainer.train()
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert (f"/{2 * STEPS_PER_EPOCH} [" in printed.err) == has_bar, printed.err
+    assert (f"/{SHORT['num_train_epochs'] * STEPS_PER_EPOCH} [" in printed.err) == has_bar, (
+        printed.err
+    )
     assert ("loss=" in printed.err) == has_bar, printed.err
 
 
 @pytest.mark.parametrize("make", [classifier, sentence_trainer])
 def test_training_that_diverges_stops_with_a_sentence(make, tiny, tmp_path):
+    # A step of 1e30 makes products that 32 bits cannot hold, and no warm-up makes it smaller.
     trainer, losses = make(tiny, tmp_path, learning_rate=1e30, warmup_steps=0, max_grad_norm=0)
-    words = r"the loss is (nan|inf) at step \d+, so every weight is lost. .* lower learning rate \(it was 1e\+30\)"
-    with pytest.raises(DivergedError, match=words):
+    with pytest.raises(
+        DivergedError,
+        match=r"the loss is (nan|inf) at step \d+, so every weight is lost. "
+        r".* lower learning rate \(it was 1e\+30\)",
+    ):
         trainer.train()
-    assert len(losses) < 2 * STEPS_PER_EPOCH
+    assert len(losses) < SHORT["num_train_epochs"] * STEPS_PER_EPOCH
 
 
-# Files
+# ---------------------------------------------------------------- saving
 
 
 def test_a_saved_model_is_the_model_and_replaces_what_was_there(sentence_model, tmp_path):
@@ -121,7 +129,7 @@ def test_a_saved_model_is_the_model_and_replaces_what_was_there(sentence_model, 
     assert np.array_equal(
         SentenceTransformer(str(folder), device="cpu").encode(TEXTS), sentence_model.encode(TEXTS)
     )
-    assert load_encoder(folder)[1].config.hidden_size == 32
+    assert load_encoder(folder)[1].config.hidden_size == 32  # that of `tiny`
     assert [path.name for path in folder.parent.iterdir()] == ["model"], "nothing is left beside it"
 
 
@@ -138,21 +146,24 @@ def test_a_model_is_saved_into_an_empty_folder(sentence_model, tmp_path):
     assert (save_model(sentence_model, tmp_path) / "config.json").is_file()
 
 
-# What a folder holds, at any depth: the bytes of each file, and None for each folder.
 def contents(folder):
+    """What a folder holds, at any depth: {path: the bytes of a file, or None for a folder}."""
     return {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
 
 
-# In place of `SentenceTransformer.save_pretrained`: the disk is full when half is written.
+# `model` and `path` are the arguments of the method that it replaces.
 def write_half(model, path):
+    """In place of `SentenceTransformer.save_pretrained`: the disk is full when half is written."""
     Path(path).mkdir(parents=True)
     (Path(path) / "half.bin").write_bytes(b"x")
     raise OSError("No space left on device")
 
 
-# In place of `Path.rename`: another program uses the folder when the new model, which has its name,
-# should take its place.
 def rename_all_but_the_new_model(path, target, rename=Path.rename):
+    """In place of `Path.rename`: another program uses the folder that the new model should replace.
+
+    Only when the new model moves there, both paths end in "model": the old one moves to "old".
+    """
     if path.name == Path(target).name == "model":
         raise OSError("in use")
     return rename(path, target)
@@ -170,7 +181,7 @@ def test_saving_that_breaks_brings_the_whole_old_model_back(
     owner, method, breaking, message, sentence_model, tmp_path, monkeypatch
 ):
     folder = save_model(sentence_model, tmp_path / "model")
-    (folder / "old.txt").touch()
+    (folder / "old.txt").touch()  # tells the old folder from a new one
     before = contents(tmp_path)
     monkeypatch.setattr(owner, method, breaking)
     with pytest.raises(OSError, match=message):

@@ -1,4 +1,7 @@
-"""`make verdicts` varies what the lessons conclude; the list fits the lessons, and covers their recaps."""
+"""`make verdicts` varies what the lessons conclude; its list fits them, and covers their recaps.
+
+The list is verdicts.toml; verdicts.py explains its keys.
+"""
 
 import re
 from contextlib import nullcontext
@@ -16,11 +19,14 @@ from . import verdicts
 from .sources import SOURCES
 
 LISTED = verdicts.verdicts()
+# a word by which a sentence of a recap compares
 COMPARES = re.compile(
     r"\b(ahead|apart|behind|best|better|clear(ly)?|equal|fewer|gain(s|ed)?|hardly|higher|highest|largest?|larger|least|"
     r"less|level|longer|lost|lower|lowest|more|most|mostly|nearer|nearest|no difference|only|rises?|rose|shorter|"
     r"smaller|than|usually|worse|worst)\b"
 )
+# Five cells: imports; numbers that hang on a seed; texts, and a table with a row for each; a list;
+# and the last cell, which changes the list in place.
 LESSON = """
 import numpy as np, pandas as pd
 ===
@@ -37,16 +43,24 @@ lengths = np.array([float(text.split()[1]) for text in texts])
 
 
 @pytest.fixture
-def lesson(tmp_path, monkeypatch):
-    """A function that varies one verdict of a small lesson: its outcome, as `judged` returns it."""
-    ids = ("setup", "draw", "texts", "seen", "end")
-    cells = [new_code_cell(source, id=name) for name, source in zip(ids, LESSON.split("===\n"))]
+def vary(tmp_path, monkeypatch):
+    """A function that varies one claim about the last cell of LESSON.
+
+    Its keywords are keys of verdicts.toml. It returns (variations that turn the claim, what went
+    wrong or ""), as `judged` does.
+    """
+    cells = [
+        new_code_cell(source, id=name)
+        for name, source in zip(
+            ("setup", "draw", "texts", "seen", "end"), LESSON.split("===\n"), strict=True
+        )
+    ]
     nbformat.write(new_notebook(cells=cells), tmp_path / "01_small.ipynb")
     monkeypatch.setattr(verdicts, "parts", lambda: {"01": tmp_path / "01_small.ipynb"})
     monkeypatch.chdir(tmp_path)
 
-    def varied(claim, **how):
-        verdict = verdicts.Verdict("01", "as it says", "end", claim, **how)
+    def varied(claim, **variation):
+        verdict = verdicts.Verdict("01", "as it says", "end", claim, **variation)
         monkeypatch.setattr(verdicts, "verdicts", lambda: {"01": [verdict]})
         results, _ = verdicts.judged("01")
         ((_, turned, wrong),) = results
@@ -58,10 +72,10 @@ def lesson(tmp_path, monkeypatch):
 OTHER_SEEDS = {"swap": ("draw", "default_rng(3)", "default_rng({})")}
 
 
-def test_a_conclusion_that_hangs_on_the_seed_is_turned_by_others(lesson):
-    # the numbers are drawn around 1
-    assert lesson("drawn.mean() > 0", **OTHER_SEEDS) == ([], "")
-    turned, wrong = lesson("drawn.mean() > 1", **OTHER_SEEDS)
+def test_a_conclusion_that_hangs_on_the_seed_is_turned_by_others(vary):
+    # The numbers are drawn around 1, so their mean is above 1 as often as below.
+    assert vary("drawn.mean() > 0", **OTHER_SEEDS) == ([], "")
+    turned, wrong = vary("drawn.mean() > 1", **OTHER_SEEDS)
     assert 2 <= len(turned) <= 8, "of ten"
     assert turned[0].startswith("default_rng(")
     # with seed 3 it may be false already
@@ -88,19 +102,19 @@ TRUE_CLAIMS = {
 
 
 @pytest.mark.parametrize("claim, variation", TRUE_CLAIMS.values(), ids=TRUE_CLAIMS)
-def test_a_claim_holds_in_each_variation(claim, variation, lesson):
-    assert lesson(claim, **variation) == ([], "")
+def test_a_claim_holds_in_each_variation(claim, variation, vary):
+    assert vary(claim, **variation) == ([], "")
 
 
-def test_each_half_turns_a_claim_about_all_rows(lesson):
-    turned, _ = lesson("len(texts) == 40", half="texts")
+def test_each_half_turns_a_claim_about_all_rows(vary):
+    turned, _ = vary("len(texts) == 40", half="texts")
     assert turned == [*range(10)]
 
 
 def test_verdicts_that_are_varied_alike_share_a_run_and_an_error_stays_with_its_own(
-    lesson, monkeypatch
+    vary, monkeypatch
 ):
-    lesson("True", **OTHER_SEEDS)  # so that `verdicts` finds the small lesson
+    vary("True", **OTHER_SEEDS)  # so that `verdicts` finds the small lesson
     claims = {"drawn.mean() > 0": "draw", "1 / 0": "end", "len(seen) == 1": "end"}
     listed = [
         verdicts.Verdict("01", "as it says", cell, claim, **OTHER_SEEDS)
@@ -120,19 +134,26 @@ def test_verdicts_that_are_varied_alike_share_a_run_and_an_error_stays_with_its_
     assert len(started) == len(set(started)) == 3
 
 
-def test_an_error_is_no_verdict(lesson):
-    # there are 20 texts in a half; the error names its seed, 0
-    claim = "1 / (len(texts) - 20) > 0"
-    assert lesson(claim, half="texts") == ([], "0: ZeroDivisionError: division by zero")
+@pytest.mark.parametrize(
+    "claim, where",
+    # there are 20 texts in a half; the first half has the seed 0
+    [("1 / (len(texts) - 20) > 0", "0"), ("1 / 0", "in the lesson itself")],
+    ids=["of a half", "of the lesson"],
+)
+def test_an_error_is_no_verdict(claim, where, vary):
+    assert vary(claim, half="texts") == ([], f"{where}: ZeroDivisionError: division by zero")
 
 
 @pytest.mark.parametrize("rows", [[1, 3], [0]])
-def test_halves_of_tables_of_columns_and_of_lists(rows):
+def test_halves_of_a_table_of_a_dict_of_columns_and_of_a_dict_of_items(rows):
     table = pd.DataFrame({"a": [*"wxyz"]}, index=[4, 5, 6, 7])
     assert verdicts.half_of(table, rows).index.tolist() == [*range(len(rows))]
-    assert verdicts.half_of({"one": [*"wxyz"], "two": (1, 2, 3, 4)}, rows)["one"] == [
-        [*"wxyz"][row] for row in rows
-    ]
+    # two columns of four rows
+    assert verdicts.half_of({"letters": [*"wxyz"], "numbers": (1, 2, 3, 4)}, rows) == {
+        "letters": ["wxyz"[row] for row in rows],
+        "numbers": tuple(row + 1 for row in rows),
+    }
+    # four items
     assert verdicts.half_of({"p": 1, "q": 2, "r": 3, "s": 4}, [0, 2]) == {"p": 1, "r": 3}
 
 
@@ -144,6 +165,7 @@ def test_halves_of_tables_of_columns_and_of_lists(rows):
         ([*range(9)], "", True, "open", 0),
         ([], "KeyError", False, "WRONG", 1),
     ],
+    ids=["one turns", "two turn", "open", "an error"],
 )
 def test_one_in_ten_may_turn_and_an_open_one_may_turn_always(
     monkeypatch, capsys, turned, wrong, is_open, outcome, status
@@ -166,15 +188,14 @@ def texts_of(key):
     return [cell for cell in lesson_cells(SOURCES[key]) if cell.cell_type == "markdown"]
 
 
+# All text of a lesson, with blanks for line breaks.
 def whole_text_of(key):
-    """All text of a lesson, with blanks for line breaks."""
     return " ".join(" ".join(cell.source.split()) for cell in texts_of(key))
 
 
+# The recap of a lesson, or "" for one without.
 def recap_of(key):
-    """The recap of a lesson, or "" for one without."""
-    recaps = [cell.source for cell in texts_of(key) if cell.id == "recap"]
-    return recaps[0] if recaps else ""
+    return next((cell.source for cell in texts_of(key) if cell.id == "recap"), "")
 
 
 @pytest.mark.parametrize("key", LISTED)
@@ -201,6 +222,7 @@ def test_each_verdict_fits_its_lesson(key):
 @pytest.mark.parametrize("key", sorted(parts()))
 def test_each_comparison_of_a_recap_is_varied_or_exact(key):
     says = [verdict.says for verdict in LISTED.get(key, [])]
+    # what stands before the first point is its title
     points = [" ".join(point.split()) for point in recap_of(key).split("\n- ")[1:]]
     points = [point.partition(" **Next:**")[0] for point in points]
     unlisted = [
@@ -214,9 +236,13 @@ def test_each_comparison_of_a_recap_is_varied_or_exact(key):
 def test_at_most_a_third_is_open_and_the_text_says_so():
     varied = [verdict for rows in LISTED.values() for verdict in rows if not verdict.exact]
     left_open = [verdict for verdict in varied if verdict.open]
+    # 60, so that the list cannot shrink to a few that hold
     assert len(varied) >= max(60, 3 * len(left_open))
-    texts = {verdict.says: whole_text_of(verdict.lesson) for verdict in left_open}
-    assert [says for says, text in texts.items() if not re.search(r"\bopen\b", text)] == []
+    assert [
+        verdict.says
+        for verdict in left_open
+        if not re.search(r"\bopen\b", whole_text_of(verdict.lesson))
+    ] == []
 
 
 def test_each_core_has_verdicts():

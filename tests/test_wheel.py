@@ -1,4 +1,7 @@
-"""The wheel: built from the committed files, installed outside the clone, and used as a learner would."""
+"""The wheel: built from the committed files, installed outside the clone, and used by a learner.
+
+Each command may take five minutes: building and first imports are slow on a busy machine.
+"""
 
 import os
 import shutil
@@ -17,11 +20,16 @@ from course_utils.tools.publish import elsewhere
 from .project import ROOT, copy_checkout
 
 pytestmark = pytest.mark.nightly  # to build and install it takes seconds
+# with the glossary
 LESSONS = sorted((ROOT / "notebooks").glob("**/*.ipynb"))
 
 
 def run(*command, folder, **environment):
-    """(exit status, what a command prints). It sees neither the clone nor the environment that is active here."""
+    """(exit status, what a command prints, errors included).
+
+    `environment` is added to the variables of this process, but for two: the command sees neither
+    the clone nor the environment that is active here.
+    """
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -35,7 +43,7 @@ def run(*command, folder, **environment):
 
 
 def works(*command, folder, **environment):
-    """What a command prints that ends well."""
+    """As `run`, what the command prints; fails unless its exit status is 0."""
     status, printed = run(*command, folder=folder, **environment)
     assert status == 0, printed
     return printed
@@ -57,7 +65,10 @@ def wheel(tmp_path_factory):
 
 
 def borrowing_environment(folder):
-    """(folder of programs, Python) of a new environment, which borrows the packages of this one."""
+    """(folder of programs, path of Python) of a new environment in folder / "env".
+
+    It borrows the packages of this one: a .pth file names their folder.
+    """
     venv.create(folder / "env", with_pip=False)
     programs = folder / "env" / ("Scripts" if os.name == "nt" else "bin")
     python = next(programs.glob("python*"))
@@ -70,8 +81,8 @@ def borrowing_environment(folder):
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
-    """(folder to work in, `course`, Python), with the wheel in an environment that borrows packages."""
-    folder = tmp_path_factory.mktemp("Kurs für alle")
+    """(folder to work in, path of `course`, path of Python); the wheel is installed there."""
+    folder = tmp_path_factory.mktemp("Kurs für alle")  # with blanks and an umlaut
     programs, python = borrowing_environment(folder)
     works(
         sys.executable,
@@ -133,14 +144,17 @@ def test_the_commands_work_without_a_clone(installed):
 def test_commands_for_authors_are_not_in_the_wheel(installed):
     folder, course, _ = installed
     status, printed = run(course, "new-exercise", "04", "more", folder=folder)
-    assert (status, "No such command" in printed) == (2, True)
+    assert (status, "No such command" in printed) == (2, True)  # 2: wrong usage
 
 
 def test_the_doctor_finds_an_installation_that_works(installed):
     folder, course, _ = installed
     _, printed = run(course, "doctor", folder=folder, HF_HUB_OFFLINE="1")
-    lines = ("installed, in ", "OK    packages", "OK    first embedding")
-    assert [line for line in lines if line not in printed] == []
+    assert [
+        line
+        for line in ("installed, in ", "OK    packages", "OK    first embedding")
+        if line not in printed
+    ] == []
 
 
 # Runs a program in the sandbox, with two arguments: the folder of the lessons, and the path of
@@ -182,7 +196,7 @@ print("outcome:", repr(result.error_before_exec or result.error_in_exec))
 
 
 def outcome(source, python, folder):
-    """What RUN_CELL prints of a cell with this source."""
+    """What a cell with this source prints, and RUN_CELL after it. Writes folder / "cell.py"."""
     (folder / "cell.py").write_text(source, encoding="utf-8")
     return works(
         python, "-c", RUN_CELL, "cell.py", folder=folder, PIP_NO_INDEX="1", IPYTHONDIR=str(folder)
@@ -195,15 +209,16 @@ def test_colab_downloads_the_wheel_by_its_name(wheel):
 
 def test_the_cell_for_colab_installs_the_wheel_once(wheel, tmp_path):
     _, python = borrowing_environment(tmp_path)
-    project, wanted = elsewhere.read_project(), tmp_path / "wanted.txt"
-    wanted.write_text(elsewhere.requirements(project), encoding="utf-8")
+    project = elsewhere.read_project()
+    requirements = tmp_path / "requirements.txt"
+    requirements.write_text(elsewhere.requirements(project), encoding="utf-8")
     copy = elsewhere.colab_copy(
         nbformat.read(ROOT / "notebooks" / "04_pooling.ipynb", as_version=4), project, "04_pooling"
     )
     (source,) = [cell.source for cell in copy.cells if cell.id == "install-the-course"]
     # files of this machine stand for both downloads, and at first there is no wheel
     source = source.replace(
-        elsewhere.address(project, "release", elsewhere.REQUIREMENTS), str(wanted)
+        elsewhere.address(project, "release", elsewhere.REQUIREMENTS), str(requirements)
     )
     without_wheel = source.replace(elsewhere.wheel(project), str(tmp_path / "nowhere.whl"))
     with_wheel = source.replace(elsewhere.wheel(project), str(wheel))

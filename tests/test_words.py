@@ -20,9 +20,9 @@ WORDS = {
 EXERCISE = exercise(
     "04-x",
     cases=None,  # nothing is drawn here
-    reference=lambda table, i=0: table,
+    reference=lambda table, i=0: table,  # `i` has a default, so learners do not get it
     words=WORDS,
-)(sum=[abs, min], half=abs)
+)(sum=[abs, min], half=abs)  # any functions: they are not called
 KEYS_OF_AN_EXERCISE = {"title", "hints", "mistakes", "no_card", "shown_in"}
 KEYS_OF_A_MISTAKE = {"does", "because", "breaks", "shown_in"}
 TASKS = tasks_of(LESSONS)
@@ -62,16 +62,17 @@ def test_the_words_of_an_exercise_fit_its_code(task):
     assert words.keys() <= KEYS_OF_AN_EXERCISE
     assert words["title"]
     assert words["hints"]
-    of_mistakes = words.get("mistakes", {})
-    assert all(of_one.keys() <= KEYS_OF_A_MISTAKE for of_one in of_mistakes.values())
+    words_by_mistake = words.get("mistakes", {})
+    assert all(entry.keys() <= KEYS_OF_A_MISTAKE for entry in words_by_mistake.values())
     known = {mistake.name for mistake in task.mistakes}
-    assert known >= {*of_mistakes, *words.get("no_card", "").split()}
+    assert known >= {*words_by_mistake, *words.get("no_card", "").split()}
     assert all(mistake.does for mistake in task.mistakes)
 
 
 @each_task
 def test_there_are_twelve_messages_at_most_of_two_sentences_each(task):
-    assert len(task.mistakes) <= 12
+    assert len(task.mistakes) <= 12  # a limit for authors: each message must earn its place
     for mistake in task.mistakes:
+        # code may hold full stops, which end no sentence
         sentences = re.split(r"(?<=[.?!])\s", re.sub(r"`[^`]*`", "code", mistake.message))
         assert len(sentences) <= 2, mistake.message

@@ -15,6 +15,7 @@ from course_utils._support import routes
 from course_utils._support.workers import each
 
 
+# The check is here, not in a test: whatever a test does, `each` must have restored the number.
 @pytest.fixture(autouse=True)
 def three_threads():
     before = torch.get_num_threads()
@@ -29,7 +30,7 @@ def test_every_item_is_worked_on_once_by_threads_that_compute_alone():
 
     def square(item):
         threads.append((threading.get_ident(), torch.get_num_threads()))
-        time.sleep(0.001 * (item % 3))
+        time.sleep(0.001 * (item % 3))  # so that no worker does all, and items end in another order
         return item * item
 
     assert sorted(each(square, range(50), 3)) == [item * item for item in range(50)]
@@ -37,12 +38,17 @@ def test_every_item_is_worked_on_once_by_threads_that_compute_alone():
     assert (len(identifiers), numbers) == (3, {1})
 
 
-@pytest.mark.parametrize("items, threads", [([], 3), ([7], 3), ([7, 8, 9], 1), ([7, 8], 0)])
+@pytest.mark.parametrize(
+    "items, threads",
+    [([], 3), ([7], 3), ([7, 8, 9], 1), ([7, 8], 0)],
+    ids=["nothing", "one item", "one thread", "no thread"],
+)
 def test_little_work_is_done_by_the_caller(items, threads):
     results = each(lambda item: (item, threading.get_ident()), items, threads)
     assert list(results) == [(item, threading.get_ident()) for item in items]
 
 
+# None: no error, and the caller stops asking
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, MemoryError, None])
 def test_an_error_comes_out_and_stops_the_others_as_does_a_caller_that_stops_asking(error):
     begun = []
@@ -60,6 +66,7 @@ def test_an_error_comes_out_and_stops_the_others_as_does_a_caller_that_stops_ask
     else:
         with pytest.raises(error, match="broken"):
             list(results)
+    # a few, and room for a slow machine
     assert len(begun) < 20, "what was begun at that moment, of 1,000 items"
 
 
@@ -69,11 +76,13 @@ def test_the_vectors_do_not_depend_on_the_number_of_workers(monkeypatch):
     texts = load_reviews()["text"].sample(24, random_state=1).tolist()
     several = embed(texts)
     torch.set_num_threads(1)
+    # batches of other texts round differently; the numbers of a vector are below 1
     assert np.abs(several - embed(texts)).max() <= 1e-6
-    torch.set_num_threads(3)
+    torch.set_num_threads(3)  # as the fixture expects
 
 
-# Prints whether the embedding ended soon, torch's threads afterwards, and the rows of another one.
+# Interrupts a long embedding after a second. Prints whether it ended within 20 seconds, torch's
+# number of threads afterwards, and how many vectors another embedding gives.
 INTERRUPT_AN_EMBEDDING = """
 import os, signal, threading, time
 import torch

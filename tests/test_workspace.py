@@ -39,9 +39,11 @@ from .grader import COURSE
 from .offline import free_port, open_when_ready
 
 FILE = "00_start_here.ipynb"
+# the cell of an exercise: in the course, in a fresh copy, and with a learner's answer
 SOLVED = "def f(x):\n    ### BEGIN SOLUTION\n    return x\n    ### END SOLUTION"
 STUBBED = "def f(x):\n    # YOUR CODE HERE\n    raise NotImplementedError()"
 ANSWERED = "def f(x):\n    return 3"
+# nbgrader's mark of a cell in which learners write an answer
 ANSWER = {
     "grade": False,
     "grade_id": "00-f",
@@ -52,12 +54,14 @@ ANSWER = {
 }
 
 
+# `kind` is "code" or "markdown", `name` becomes the id.
 def new_cell(name, text, kind="markdown", **metadata):
     return (new_code_cell if kind == "code" else new_markdown_cell)(
         text, id=name, metadata=metadata
     )
 
 
+# The cell of the exercise, which asks for a function of this name.
 def answer(name="f"):
     return new_cell("00-f", SOLVED.replace("def f", f"def {name}"), "code", nbgrader=ANSWER)
 
@@ -78,6 +82,7 @@ def lesson(*, title="# Title", work="x = 1", function="f", end="The end", above=
     ]
 
 
+# Writes the course's only lesson, with these cells.
 def course(folder, *cells):
     folder.mkdir(exist_ok=True)
     nbformat.write(new_notebook(cells=list(cells)), folder / FILE)
@@ -93,7 +98,7 @@ def sources(tmp_path):
 @pytest.fixture
 def workspace(sources, tmp_path):
     """A workspace written from it."""
-    assert write_workspace(tmp_path / "my work", sources) == [(FILE, "written", "")]
+    write_workspace(tmp_path / "my work", sources)
     return tmp_path / "my work"
 
 
@@ -108,10 +113,12 @@ class LearnersCopy:
     def __getitem__(self, name):
         return next(cell for cell in self.cells if cell.get("id") == name)
 
+    # below the cell with the id `after`, or above all if that is None
     def add(self, after, text, kind="code", name=None):
         place = self.cells.index(self[after]) + 1 if after else 0
         self.cells.insert(place, new_cell(name or str(uuid.uuid4()), text, kind))
 
+    # returns the bytes of the file
     def save(self):
         self.path.write_text(json.dumps(self.notebook), encoding="utf-8")
         return self.path.read_bytes()
@@ -121,14 +128,14 @@ class LearnersCopy:
 
 
 def edited(workspace, **texts):
-    """Give cells other texts. Returns the file's bytes.
+    """Give cells of the learner's copy other texts, and save it. Returns the file's bytes.
 
-    The cell of the exercise has the key `f`.
+    texts: {id of a cell: text}; `f` stands for the exercise, since no keyword can be its id "00-f".
     """
-    mine = LearnersCopy(workspace)
+    own_copy = LearnersCopy(workspace)
     for name, text in texts.items():
-        mine["00-f" if name == "f" else name]["source"] = text
-    return mine.save()
+        own_copy["00-f" if name == "f" else name]["source"] = text
+    return own_copy.save()
 
 
 def updated(workspace, cells):
@@ -176,22 +183,23 @@ def test_copies_are_written_stubbed_and_without_pictures_for_the_lecture_and_onl
 
 
 def test_a_copy_that_was_only_run_is_renewed(sources, workspace):
-    mine = LearnersCopy(workspace)
-    mine["work"]["execution_count"] = 7
-    mine.notebook["metadata"]["language_info"] = {"name": "python", "version": "3"}
-    mine.save()
+    own_copy = LearnersCopy(workspace)
+    own_copy["work"]["execution_count"] = 7
+    own_copy.notebook["metadata"]["language_info"] = {"name": "python", "version": "3"}
+    own_copy.save()
     course(sources, *lesson(title="second text"))
     assert write_workspace(workspace, sources) == [(FILE, "renewed", "")]
     assert LearnersCopy(workspace).texts()[0] == "second text"
 
 
+# A record is {name of a file: {id of a cell: checksum}} as JSON, and has the course's version.
 ODD_ENTRIES = [7, None, [], {"whole": 3, "cells": []}, {"cells": {"title": 4}}]
 DAMAGED_RECORDS = ["{", f'["{FILE}"]', "{}", *(json.dumps({FILE: entry}) for entry in ODD_ENTRIES)]
 
 
 @pytest.mark.parametrize("record", [None, *DAMAGED_RECORDS])
 def test_what_was_edited_is_kept_whatever_the_record_holds(sources, workspace, record):
-    mine = edited(workspace, title="# Title!")
+    edited_bytes = edited(workspace, title="# Title!")
     if record is None:
         (workspace / RECORD).unlink()
     else:
@@ -200,7 +208,7 @@ def test_what_was_edited_is_kept_whatever_the_record_holds(sources, workspace, r
     assert json.loads((workspace / RECORD).read_text())["version"] == __version__
     course(sources, new_cell("title", "# New"))
     assert write_workspace(workspace, sources) == [(FILE, "kept", "")]
-    assert (workspace / FILE).read_bytes() == mine
+    assert (workspace / FILE).read_bytes() == edited_bytes
     assert "# Title!" in "".join(updated(workspace, [new_cell("title", "# New")])[1])
 
 
@@ -231,7 +239,9 @@ def test_each_solution_becomes_a_stub():
 
 
 @pytest.mark.parametrize(
-    "source", ["### BEGIN SOLUTION\nx", "### END SOLUTION", SOLVED + "\n    ### END SOLUTION"]
+    # no end, no beginning, and a second end
+    "source",
+    ["### BEGIN SOLUTION\nx", "### END SOLUTION", SOLVED + "\n    ### END SOLUTION"],
 )
 def test_marks_without_partner_are_an_error(source):
     with pytest.raises(ValueError, match="has no matching marker"):
@@ -242,13 +252,13 @@ def test_marks_without_partner_are_an_error(source):
 
 
 def test_an_update_keeps_answers_and_own_cells_and_renews_the_rest(sources, workspace):
-    mine = LearnersCopy(workspace)
-    mine["00-f"]["source"] = ANSWERED
-    mine["00-f"]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": ["seen\n"]}]
-    mine.add("work", "my_own = 2")
-    mine.add("work", "# my note", "markdown")
-    mine.add(None, "before all")
-    before = mine.save()
+    own_copy = LearnersCopy(workspace)
+    own_copy["00-f"]["source"] = ANSWERED
+    own_copy["00-f"]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": ["seen\n"]}]
+    own_copy.add("work", "my_own = 2")
+    own_copy.add("work", "# my note", "markdown")
+    own_copy.add(None, "before all")
+    before = own_copy.save()
     course(
         sources,
         *lesson(
@@ -291,7 +301,7 @@ def test_where_both_changed_a_cell_the_learners_stands_below_and_an_answer_stays
         title="# Mine ``` with fences",
         work="x = 10\n```y```",
         f=ANSWERED,
-        end="Half \ud83d",
+        end="Half \ud83d",  # half of an emoji, which UTF-8 cannot encode
     )
     message, texts = updated(workspace, lesson(title="# Theirs", work="x = 2", function="f_of"))
     assert re.match(
@@ -307,7 +317,8 @@ def test_where_both_changed_a_cell_the_learners_stands_below_and_an_answer_stays
         workspace, lesson(title="# Theirs again", work="x = 3", function="f_of")
     )
     assert re.match("cells: 2 renewed, 1 with your answer kept", message)
-    assert texts_after_another[1::2] == texts[1::2], "the learner's cells and notes stay"
+    # the text, the code and the frame in the notes, at 1, 3 and 5
+    assert texts_after_another[1::2] == texts[1::2], "the learner's notes stay"
 
 
 def test_a_report_that_a_person_marks_is_an_answer_too(workspace):
@@ -327,11 +338,11 @@ def test_a_report_that_a_person_marks_is_an_answer_too(workspace):
 def test_what_was_deleted_stays_away_until_it_changes_and_what_was_removed_stays_if_edited(
     workspace,
 ):
-    mine = LearnersCopy(workspace)
-    mine.cells.remove(mine["work"])
-    mine["title"]["source"] = "   "  # of blanks there is nothing to keep
-    mine["end"]["source"] = "My end"
-    mine.save()
+    own_copy = LearnersCopy(workspace)
+    own_copy.cells.remove(own_copy["work"])
+    own_copy["title"]["source"] = "   "  # of blanks there is nothing to keep
+    own_copy["end"]["source"] = "My end"
+    own_copy.save()
     message, texts = updated(workspace, lesson(title="# Other", end=None))
     assert texts == ["# Other", STUBBED, "My end"]
     assert "1 deleted by you and not restored" in message
@@ -350,25 +361,26 @@ LOST_IDS = {
         id=["no", "text"] if cell["cell_type"] == "markdown" else "ö" * 99
     ),
     "pasted": lambda cell: cell.update(id=str(uuid.uuid4())),  # cutting and pasting gives a new id
-    "twice": lambda cell: None,
+    "twice": lambda cell: None,  # the test itself adds a cell with an id that is there
 }
 
 
 @pytest.mark.parametrize("way", LOST_IDS)
 def test_ids_that_an_editor_lost_or_gave_twice(workspace, way):
-    mine = LearnersCopy(workspace)
-    mine["00-f"]["source"] = ANSWERED
-    mine.add("end", "own")
+    own_copy = LearnersCopy(workspace)
+    own_copy["00-f"]["source"] = ANSWERED
+    own_copy.add("end", "own")
     twice = ["def f(x):\n    return 4"] if way == "twice" else []
-    mine.cells += [{**mine["00-f"], "source": text} for text in twice]
-    for cell in mine.cells:
+    own_copy.cells += [{**own_copy["00-f"], "source": text} for text in twice]
+    for cell in own_copy.cells:
         LOST_IDS[way](cell)
-    mine.notebook["nbformat_minor"] = 4 if way == "missing" else 5
-    mine.save()
+    # cells have ids since version 4.5 of the format
+    own_copy.notebook["nbformat_minor"] = 4 if way == "missing" else 5
+    own_copy.save()
     _, texts = updated(workspace, lesson(title="# New title", above=[new_cell("more", "More")]))
     assert texts == ["# New title", "x = 1", "More", ANSWERED, "The end", "own", *twice]
-    nbformat.validate(nbformat.read(mine.path, as_version=4))
-    assert len({cell["id"] for cell in LearnersCopy(workspace).cells}) == 6 + len(twice)
+    nbformat.validate(nbformat.read(own_copy.path, as_version=4))
+    assert len({cell["id"] for cell in LearnersCopy(workspace).cells}) == len(texts)
 
 
 def test_an_update_that_was_cut_off_before_its_record_is_not_done_twice(workspace):
@@ -391,9 +403,11 @@ def test_without_a_record_all_that_differs_counts_as_the_learners(workspace):
 
 
 def test_line_ends_of_another_system_are_no_edit(sources, workspace):
-    mine = LearnersCopy(workspace)
-    mine["00-f"]["source"] = "".join(mine["00-f"]["source"]).replace("\n", "\r\n")
-    mine.path.write_bytes(json.dumps(mine.notebook, indent=1).replace("\n", "\r\n").encode())
+    own_copy = LearnersCopy(workspace)
+    own_copy["00-f"]["source"] = "".join(own_copy["00-f"]["source"]).replace("\n", "\r\n")
+    own_copy.path.write_bytes(
+        json.dumps(own_copy.notebook, indent=1).replace("\n", "\r\n").encode()
+    )
     course(sources, new_cell("title", "# New"), answer())
     assert update_workspace(workspace, sources)[0][1] == "renewed"
     edited(workspace, f="def f(x):\r\n    return 3")
@@ -403,12 +417,16 @@ def test_line_ends_of_another_system_are_no_edit(sources, workspace):
     ]
 
 
+# JSON that is cut off, not a dict, or has no list of cells; a byte order mark; bytes that are no
+# text; and lists nested too deeply to be parsed
 UNREADABLE = [b"", b"{", b"[]", b"\xef\xbb\xbf{}", b"\x00\xff", b'{"cells": 3}', b"[" * 99_999]
-NO_NOTEBOOKS = [b'{"cells": [{"cell_type": "code", "source": "x"}], "nbformat": 3}']
 
 
 @pytest.mark.parametrize(
-    "content", [*UNREADABLE, *NO_NOTEBOOKS], ids=lambda content: repr(content[-20:])
+    "content",
+    # the last is JSON with cells, but of an older format
+    [*UNREADABLE, b'{"cells": [{"cell_type": "code", "source": "x"}], "nbformat": 3}'],
+    ids=lambda content: repr(content[-20:]),
 )
 def test_what_is_no_notebook_stays_and_is_named_and_is_saved_at_a_reset(
     sources, workspace, content
@@ -466,15 +484,17 @@ def test_an_update_brings_the_folder_of_further_parts(sources, workspace):
     further = sources / "further" / "00_x.ipynb"
     further.parent.mkdir()
     shutil.copy(sources / FILE, further)
+    # the report of the last lesson: (file, action, description)
     assert update_workspace(workspace, sources)[-1][:2] == ("00_x.ipynb", "written")
     written = edited(workspace, title="My title")
     (workspace / "further" / "00_x.ipynb").write_bytes(written)
     course(sources, *lesson(title="# New"))
     shutil.copy(sources / FILE, further)
-    assert update_workspace(workspace, sources)[-1][1] == "merged"
+    assert update_workspace(workspace, sources)[-1].action == "merged"
     assert (workspace / SAVED / "00_x-1.ipynb").read_bytes() == written
 
 
+# a greater main version, and a greater last part
 @pytest.mark.parametrize("newer", ["99.0.0", __version__.rpartition(".")[0] + ".1000"])
 def test_a_workspace_of_a_newer_course_is_left_alone(sources, workspace, newer):
     # An older course would take untouched lessons back, and offer to merge its own into the others.
@@ -544,12 +564,17 @@ def test_the_grader_passes_over_what_a_learner_had_before(sources, workspace, tm
         gather(tmp_path / "only", tmp_path / "unpacked")
 
 
+# ids of cells in the histories
 NAMES = ["a", "b", "c", "d", "00-f", "g"]
 
 
 @strategies.composite
 def histories(draw):
-    """A lesson, the learner's edits to it, and the course's changes in the meantime."""
+    """(cells of a lesson, a learner's steps, cells of the next version, "kept" or "lost").
+
+    A step is (what is done, a number from which the place follows); `edit_by_steps` does them. The
+    last says what became of the workspace's record.
+    """
     kinds = {name: draw(strategies.sampled_from(["code", "markdown"])) for name in NAMES}
 
     def version_of_course(version):
@@ -572,32 +597,34 @@ def histories(draw):
         version_of_course(0),
         draw(steps),
         version_of_course(1),
-        draw(strategies.sampled_from(["kept", "kept", "lost"])),  # what became of the record
+        draw(strategies.sampled_from(["kept", "kept", "lost"])),
     )
 
 
-def edit_by_steps(mine, steps):
-    """Edit a copy by the steps of a history."""
+# Edit a copy by the steps of a history, and save it if there are any.
+def edit_by_steps(own_copy, steps):
     for number, (step, where) in enumerate(steps):
-        place = where % len(mine.cells) if mine.cells else 0
+        place = where % len(own_copy.cells) if own_copy.cells else 0
+        # an emoji, a fence and blanks at the end: what a merge could damage
         text = f"mine {number} \U0001f642\n```\n  "
-        if step == "add" or not mine.cells:
-            name = uuid.UUID(int=where * 7 + number, version=4).hex[:8]
-            mine.cells.insert(
+        if step == "add" or not own_copy.cells:
+            # the same in each run, and different for each of at most six steps
+            name = f"{where * 7 + number:08x}"
+            own_copy.cells.insert(
                 place, {"cell_type": "markdown", "id": name, "metadata": {}, "source": text}
             )
         elif step == "edit":
-            mine.cells[place]["source"] = text
+            own_copy.cells[place]["source"] = text
         elif step == "delete":
-            mine.cells.pop(place)
+            own_copy.cells.pop(place)
         elif step == "repeat":
-            mine.cells.insert(where % (len(mine.cells) + 1), dict(mine.cells[place]))
+            own_copy.cells.insert(where % (len(own_copy.cells) + 1), dict(own_copy.cells[place]))
         elif step == "no id":
-            mine.cells[place].pop("id", None)
+            own_copy.cells[place].pop("id", None)
         else:
-            mine.cells.append(mine.cells.pop(place))
+            own_copy.cells.append(own_copy.cells.pop(place))
     if steps:
-        mine.save()
+        own_copy.save()
 
 
 def course_text(cells):
@@ -612,16 +639,16 @@ def test_whatever_was_done_nothing_that_a_learner_wrote_is_lost(history):
         sources, workspace = Path(folder) / "notebooks", Path(folder) / "work"
         course(sources, *first)
         write_workspace(workspace, sources)
-        mine = LearnersCopy(workspace)
-        edit_by_steps(mine, steps)
-        before = mine.path.read_bytes()
+        own_copy = LearnersCopy(workspace)
+        edit_by_steps(own_copy, steps)
+        before = own_copy.path.read_bytes()
         untouched = fingerprint(before) == fingerprint(course_text(first))
-        written = [text for text in mine.texts() if text.startswith("mine")]
+        written = [text for text in own_copy.texts() if text.startswith("mine")]
         if record == "lost":
             (workspace / RECORD).write_text("{}")
         course(sources, *second)
         ((_, action, _),) = update_workspace(workspace, sources)
-        after = mine.path.read_bytes()
+        after = own_copy.path.read_bytes()
         texts = LearnersCopy(workspace).texts()
         # what a learner wrote is there
         assert [text for text in written if not any(text in kept for kept in texts)] == []
@@ -648,27 +675,32 @@ def test_the_commands_say_what_they_did(tmp_path, monkeypatch):
     write_workspace(workspace)
     monkeypatch.chdir(tmp_path)
     remember("00-nearest", workspace)
-    mine = LearnersCopy(workspace)
-    mine.add(None, "Mine")
-    mine.save()
+    own_copy = LearnersCopy(workspace)
+    own_copy.add(None, "Mine")
+    own_copy.save()
     (workspace / "05_attention.ipynb").unlink()
     assert run("update") == ("05_attention.ipynb: written\n", 0)
     assert run("update") == ("Nothing has changed: your lessons are up to date.\n", 0)
     assert "Which lesson? Name it as in: course reset 04" in run("reset")[0]
-    saved = f"yours is saved as {Path('workspace', SAVED, '00_start_here-1.ipynb')}."
-    assert saved in output_of("reset", "0")
+    assert f"yours is saved as {Path('workspace', SAVED, '00_start_here-1.ipynb')}." in output_of(
+        "reset", "0"
+    )
     assert passed(workspace) == {"00-nearest"}
     keys = ", ".join(lesson.key for lesson in overview(None).lessons)
+    # no such lesson, no number, nothing, a part of a lesson, and more digits than `int` reads
     for wrong in ("99", "foo", "", "05_further", "9" * 5000):
         assert output_of("reset", wrong, status=1).endswith(f"; the lessons are {keys}.\n")
     (workspace / "05_attention.ipynb").write_text("{")
-    message = r"05_attention.ipynb: this file is not a valid notebook.* `.*reset 05`"
-    assert re.search(message, run("update")[0])
+    assert re.search(
+        r"05_attention.ipynb: this file is not a valid notebook.* `.*reset 05`", run("update")[0]
+    )
 
 
 def test_lab_names_the_commands_that_bring_the_courses_version(tmp_path, monkeypatch):
-    kept = [copies.FileReport("04_pooling.ipynb", "kept", "")]
-    monkeypatch.setattr("course_utils.tools.workspace.lab.write_workspace", lambda _: kept)
+    monkeypatch.setattr(
+        "course_utils.tools.workspace.lab.write_workspace",
+        lambda _: [copies.FileReport("04_pooling.ipynb", "kept", "")],
+    )
     text, _ = run_lab(monkeypatch, "--workspace", tmp_path / "my work")
     assert f'course update --workspace "{tmp_path / "my work"}"` merges' in text
     assert f'course reset 04 --workspace "{tmp_path / "my work"}"` saves' in text
@@ -682,6 +714,7 @@ def test_lab_makes_the_folder_of_an_encoder_absolute_for_kernels(tmp_path, monke
     (tmp_path / "model").mkdir()
     monkeypatch.setattr("course_utils.tools.workspace.lab.write_workspace", lambda _: [])
     run_lab(monkeypatch, "--workspace", tmp_path / "my work")
+    # here it is not the path of a folder: "model" is in tmp_path
     assert os.environ["COURSE_ENCODER"] == "model", "it may be a hub's name"
     monkeypatch.chdir(tmp_path)
     run_lab(monkeypatch)
@@ -707,16 +740,22 @@ def test_lab_starts_with_the_courses_layout_and_keeps_the_learners(monkeypatch, 
 def test_lab_starts_serves_the_first_lesson_and_prints_its_address_without_a_home_folder(
     tmp_path, monkeypatch
 ):
-    # With one, the tests in a browser start it.
+    # That it starts with a home folder is shown by the tests in a browser.
     port = free_port()
     (tmp_path / "file").touch()
     # nobody, not even root, can make that folder
     monkeypatch.setenv("HOME", str(tmp_path / "file" / "me"))
     for name in (*lab.HOMELESS, "DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
-    command = [*COURSE, "lab", "--workspace", str(tmp_path / "w"), f"--port={port}"]
     with subprocess.Popen(
-        [*command, "--IdentityProvider.token=secret"],
+        [
+            *COURSE,
+            "lab",
+            "--workspace",
+            str(tmp_path / "w"),
+            f"--port={port}",
+            "--IdentityProvider.token=secret",
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

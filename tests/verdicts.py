@@ -36,7 +36,7 @@ from course_utils.tools.grading.statements import bound, changed, used
 LIST = Path(os.environ.get("VERDICTS", Path(__file__).with_suffix(".toml")))
 SEEDS = range(10)
 ENOUGH = 0.9  # the share of variations in which a conclusion must be the same
-WORKERS = 2
+WORKERS = 2  # lessons at a time; each holds an encoder and its vectors in memory
 
 
 @dataclass(frozen=True)
@@ -264,7 +264,7 @@ class Lesson:
         return max(place for place in path if self.cells[place].binds & set(verdict.halved))
 
     def run_all(self):
-        # Cells that no verdict needs are left out.
+        # Runs only the cells that a verdict needs, and fills `names_after`; raises errors of cells.
         namespace = {"__name__": "__main__"}
         for place in self.places_needed(*self.listed):
             run(self.cells[place].source, namespace)
@@ -288,12 +288,12 @@ class Lesson:
                 for verdict in alike:
                     if self.place_of[verdict.cell] == place:
                         outcomes[verdict] = truth(verdict.claim, namespace)
-        except Exception as error:  # of any cell
+        except Exception as error:  # of any cell; verdicts on cells above it keep their outcome
             outcomes = dict.fromkeys(alike, error) | outcomes
         return outcomes
 
     def _start_from_swap(self, verdict, text):
-        """The names after the swapped cell, run with this text; and which of them vary."""
+        """(names after the swapped cell, run with this text; which of them vary)."""
         place = self.place_of[verdict.swap[0]]
         cell = self.cells[place]
         # the last cell above it that was run
@@ -304,7 +304,7 @@ class Lesson:
         return namespace, cell.binds | cell.changes
 
     def _start_from_half(self, verdict, seed):
-        """The names after the cell that binds what is halved, with halves; and which of them vary."""
+        """(names after the cell that binds what is halved, with halves; which of them vary)."""
         namespace = {}
         take_over(self.names_after[self.start(verdict, seed)], namespace)
         rows = rows_of_half(namespace[verdict.halved[0]], verdict.by, seed)
@@ -313,7 +313,10 @@ class Lesson:
         return namespace, verdict.halved
 
     def _run_again(self, alike, variation):
-        """Run the cells that the variation reaches, and yield (place, names) after each cell of the path."""
+        """Run the cells that the variation reaches; yield (place, names) after each of the path.
+
+        The names are one dict, which the next step changes: look at them before it.
+        """
         first = alike[0]
         start_from = self._start_from_swap if isinstance(variation, str) else self._start_from_half
         namespace, varied = start_from(first, variation)
@@ -330,12 +333,13 @@ class Lesson:
             yield place, namespace
 
 
-def error_text(where, error):
-    return f"{where}: {type(error).__name__}: {error}"
-
-
 def judged(key):
-    """([(verdict, the variations that turn it, what went wrong)], seconds) of a lesson."""
+    """([(verdict, the variations that turn it, what went wrong or "")], seconds) of a lesson.
+
+    It prepares its process for this lesson: plots are not shown, `embed` remembers vectors, and
+    paths are relative to the lesson. So `main` gives each lesson a process of its own.
+    """
+    # `main`'s process needs neither
     import matplotlib
 
     import course_utils.embedding
@@ -353,14 +357,14 @@ def judged(key):
         after_its_cell = lesson.names_after[lesson.place_of[verdict.cell]]
         outcome = truth(verdict.claim, dict(after_its_cell))
         if isinstance(outcome, Exception):
-            wrong[verdict] = error_text("in the lesson itself", outcome)
+            wrong[verdict] = f"in the lesson itself: {type(outcome).__name__}: {outcome}"
         elif not outcome:
             wrong[verdict] = "It is not true in the lesson itself."
     for alike in lesson.varied_alike():
         for variation in alike[0].variations:
             for verdict, outcome in lesson.outcomes(alike, variation).items():
                 if isinstance(outcome, Exception):  # neither the same nor turned
-                    wrong.setdefault(verdict, error_text(variation, outcome))
+                    wrong.setdefault(verdict, f"{variation}: {type(outcome).__name__}: {outcome}")
                 elif not outcome:
                     turned[verdict].append(variation)
     results = [(verdict, turned[verdict], wrong.get(verdict, "")) for verdict in lesson.listed]
@@ -378,16 +382,18 @@ def outcome_of(verdict, turned, wrong):
 
 
 def report(verdict, turned, wrong):
-    """Print how a verdict came out, and return the word for it."""
+    """Print how a verdict came out, and return the word for it (see `outcome_of`)."""
     outcome = outcome_of(verdict, turned, wrong)
     tried = len(verdict.variations)
-    unturned = tried - len(turned)
-    print(f"  {outcome:5} {unturned:2} of {tried:2}: {verdict.says} {wrong}".rstrip())
+    print(f"  {outcome:5} {tried - len(turned):2} of {tried:2}: {verdict.says} {wrong}".rstrip())
     if turned:
-        print(f"{'':17}turned by {', '.join(map(str, turned))}", flush=True)
+        # below the words of the verdict
+        print(f"{'':18}turned by {', '.join(map(str, turned))}", flush=True)
     return outcome
 
 
+# `lessons` are numbers as "4" or keys as "04"; none means all. Returns the exit status: 1 if a
+# conclusion turns or could not be judged, else 0.
 def main(lessons):
     os.environ.update(TQDM_DISABLE="1", OMP_NUM_THREADS="1")
     chosen = [as_key(lesson) for lesson in lessons] or list(verdicts())

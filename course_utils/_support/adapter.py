@@ -13,12 +13,16 @@ import torch
 from transformers import BertForMaskedLM, PreTrainedModel
 
 ADAPTER = Path(__file__).parents[1] / "trainings" / "adapter.safetensors"
-SCALE = ".scale"
+SCALE = ".scale"  # ends the names of the tensors with the scales of a table
+# the table of the words' vectors, which the head uses, too: the two are tied
 EMBEDDINGS = "bert.embeddings.word_embeddings.weight"
 
 
 def masked_lm_on(encoder: PreTrainedModel) -> BertForMaskedLM:
-    """A BertForMaskedLM with the weights of `encoder` (a BertModel) and an untrained, tied head."""
+    """A BertForMaskedLM with the weights of `encoder` (a BertModel) and an untrained head.
+
+    The head's output weights are tied to the word embeddings.
+    """
     # the head is initialised at random; the caller's generator stays unchanged
     with torch.random.fork_rng():
         torch.manual_seed(0)
@@ -28,7 +32,7 @@ def masked_lm_on(encoder: PreTrainedModel) -> BertForMaskedLM:
         {
             name: value
             for name, value in encoder.state_dict().items()
-            if not name.startswith("pooler.")
+            if not name.startswith("pooler.")  # which a BertForMaskedLM does not have
         }
     )
     return model.eval()
@@ -52,8 +56,10 @@ def _bases(model: BertForMaskedLM, encoder: PreTrainedModel) -> dict[str, torch.
 
 
 def differences(model: BertForMaskedLM, encoder: PreTrainedModel) -> dict[str, torch.Tensor]:
-    """The tensors that `apply` needs to turn `encoder` into `model`: a dictionary, about one byte
-    per weight.
+    """The tensors with which `apply` turns `encoder` into `model`, up to rounding.
+
+    A vector has its differences in float32 under the parameter's name. A table has them as 8-bit
+    integers, and under the name + SCALE their float32 scales (rows, 1): about one byte per weight.
     """
     tensors = {}
     values = learned(model)
@@ -74,9 +80,10 @@ def differences(model: BertForMaskedLM, encoder: PreTrainedModel) -> dict[str, t
 def apply(
     model: BertForMaskedLM, encoder: PreTrainedModel, tensors: Mapping[str, torch.Tensor]
 ) -> BertForMaskedLM:
-    """Give `model` (from `masked_lm_on`) the weights of `encoder` plus the stored differences.
+    """Give `model` the weights of `encoder` plus the stored differences. Returns `model`.
 
-    Raises ValueError if the differences are for another model.
+    model: from `masked_lm_on(encoder)`, changed in place. tensors: as `differences` returns them.
+    Raises ValueError if they are for another model; `model` may be half changed then.
     """
     values = learned(model)
     with torch.no_grad():

@@ -9,7 +9,8 @@ from typing import Any
 def progress_bar(**settings: Any) -> Any:
     """A tqdm bar that appears after two seconds and disappears when it is done.
 
-    settings: of tqdm, such as another `delay`. With TQDM_DISABLE=1 there is no bar.
+    settings: of tqdm, except `leave` and `disable`, such as another `delay` in seconds. With
+    TQDM_DISABLE=1 there is no bar.
     """
     return _kind()(
         **{"delay": 2, **settings}, leave=False, disable=os.environ.get("TQDM_DISABLE") == "1"
@@ -27,7 +28,7 @@ def bars_are_text() -> None:
 
 
 def ipython_shell() -> Any:
-    """The IPython shell that runs this code, or None. IPython is not imported, which takes long."""
+    """The IPython shell that runs this code, or None. It does not import IPython, which is slow."""
     return sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
 
 
@@ -37,6 +38,7 @@ def in_a_notebook() -> bool:
 
 
 def _kind() -> Any:
+    # the class of bars; it is made here because the import of tqdm is slow
     from tqdm import tqdm
 
     class Bar(tqdm):
@@ -49,7 +51,7 @@ def _kind() -> Any:
                 return None
             # tqdm sets `_time`, but does not declare it
             now = self._time()  # pyrefly: ignore[missing-attribute]
-            # without a delay it begins before `start_t` is set
+            # without a delay, tqdm draws the bar before it sets `start_t`
             if self.delay <= 0 or now >= self.start_t + self.delay:
                 # otherwise `close` would take it for a bar that was never shown
                 self.last_print_t = now
@@ -62,6 +64,7 @@ def _kind() -> Any:
 
         def __init__(self, *args: Any, **settings: Any):
             self.shown = None
+            # a StringIO has neither a width nor an encoding from which tqdm could choose these
             super().__init__(*args, **settings, file=io.StringIO(), ascii=False, ncols=80)
 
         def display(self, msg: str | None = None, pos: int | None = None) -> None:
@@ -70,8 +73,8 @@ def _kind() -> Any:
             if self.shown is None and line:
                 from IPython.display import display
 
-                # it begins empty: some programs that run notebooks ignore updates, and would keep
-                # the first state
+                # the output begins empty: some programs that run notebooks ignore updates, and
+                # would keep the first state
                 self.shown = display({"text/plain": ""}, raw=True, display_id=True)
             if self.shown is not None:
                 self.shown.update(line, raw=True)

@@ -27,14 +27,16 @@ LARGE = {  # tokens of the largest view without a warning
     "head_view": 40,
     "model_view": 24,  # all heads are drawn at once: 41,000 lines at 24 tokens
 }
+# jQuery and d3, without which bertviz draws nothing: (package, path inside it)
 SCRIPTS = (("xstatic", "pkg/jquery/data/jquery.slim.min.js"), ("mpld3", "js/d3.v5.min.js"))
 # the Content Security Policy of the frame: it can make no requests
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
 # Replaces require.js, from which bertviz requests two scripts that are already loaded. `cut` makes
 # the four parts of a pair's attentions, which bertviz would store again: within the first text,
-# within the second, from the first to the second, and back. The view is scaled down if the page is
-# too narrow. A ResizeObserver does that, since a frame may have no width yet when its
-# script runs, and gets no resize event for its first width.
+# within the second, from the first to the second, and back; `b` is the number of tokens in the
+# first, null for a single text. `page` puts the view's width for WIDTH. The view is scaled down,
+# at most to a fifth, if the page is too narrow. A ResizeObserver does that, since a frame may have
+# no width yet when its script runs, and gets no resize event for its first width.
 STAND_IN = """
 function requirejs(names, start) { start(jQuery, d3); }
 function cut([all, ...parts], b) {
@@ -46,10 +48,10 @@ const scale = () => document.body.style.zoom = Math.min(1, Math.max(0.2, innerWi
 scale();
 new ResizeObserver(scale).observe(document.documentElement);
 """
-# weights, and the names of their rows and columns
+# weights from 0 to 1 (rows, columns), and the names of their rows and columns
 Table = tuple[torch.Tensor, Sequence[Any], Sequence[Any]]
 # In JupyterLab's dark theme. Inverting turns each hue into its opposite, and the half turn turns it
-# back.
+# back. 0.92 of it makes white a dark grey, not black.
 DARK = (
     '<style>body[data-jp-theme-light="false"] iframe.cu-view'
     "{filter:invert(.92) hue-rotate(180deg)}</style>"
@@ -66,6 +68,7 @@ class View:
     """
 
     def __init__(self, data: str, still: Figure):
+        # data: the HTML of the frame
         self.data, self.still = data, still  # IPython's HTML calls its page `data`, too
 
     def _repr_html_(self) -> str:
@@ -91,7 +94,9 @@ def stand_in() -> None:
 
 
 def _offline(original: Any, view_of: Callable[..., View]) -> Callable[..., View | None]:
-    """A function with the arguments of one of the library's, which shows or returns a View."""
+    """A function with the arguments of one of the library's, which shows a View, or returns it for
+    html_action="return".
+    """
     signature = inspect.signature(original)
 
     @functools.wraps(original)
@@ -110,10 +115,10 @@ def _offline(original: Any, view_of: Callable[..., View]) -> Callable[..., View 
 
 
 def checked(arguments: Mapping[str, Any], limit: int) -> dict[str, Any]:
-    """{"attention": ..., "tokens": ...} as lists. Raises TypeError or ValueError if they do not fit
-    together.
+    """{"attention": float32 tensors (1, heads, n, n), one a layer, "tokens": n strings}, as lists.
 
-    limit: warn if there are more tokens than this.
+    arguments: those of a view of bertviz, by name. limit: warn if there are more tokens than this.
+    Raises TypeError for tokens that are not strings, ValueError for attention that does not fit.
     """
     tokens, layers = arguments["tokens"], arguments["attention"]
     if tokens is None or not all(isinstance(token, str) for token in tokens):
@@ -143,9 +148,10 @@ def checked(arguments: Mapping[str, Any], limit: int) -> dict[str, Any]:
 
 
 def chosen(name: str, numbers: Any, existing: Sequence[int]) -> list[int]:
-    """The numbers of layers or heads as a list; None means all.
+    """The numbers of layers or heads as a list.
 
-    name: "layer" or "head". Raises ValueError for a number that does not exist.
+    name: "layer" or "head". numbers: one, or several in a list or tensor; None means all of
+    `existing`. Raises ValueError for a number that does not exist, and for no number.
     """
     numbers = list(existing) if numbers is None else torch.as_tensor(numbers).reshape(-1).tolist()
     if not numbers or not {*numbers} <= {*existing}:
@@ -157,29 +163,31 @@ def chosen(name: str, numbers: Any, existing: Sequence[int]) -> list[int]:
 
 def head_view(page_of: Callable[..., str], arguments: Mapping[str, Any]) -> View:
     """The View of one layer: lines from token to token, as strong as the weights, one colour per
-    head.
+    head. In the frame, a menu offers the other included layers.
 
-    page_of: makes the page from changed arguments and its width. arguments: those of
-    `bertviz.head_view`.
+    page_of: `page`, which still needs its `options`, `width` and perhaps `margin`.
+    arguments: those of `bertviz.head_view`, `checked`.
     """
     attention, tokens = arguments["attention"], arguments["tokens"]
     layers = chosen("layer", arguments["include_layers"], range(len(attention)))
-    layer = layers[0] if arguments["layer"] is None else arguments["layer"]
-    (layer,) = chosen("layer", layer, layers)
+    asked = layers[0] if arguments["layer"] is None else arguments["layer"]
+    (layer,) = chosen("layer", asked, layers)
     heads = chosen("head", arguments["heads"], range(attention[0].shape[1]))
     mean = "mean of " if len(heads) > 1 else ""
     title = f"layer {layer} (counted from 0), {mean}{listed('head', heads)}"
     alt = f"Head view of {title}: how much each of {len(tokens)} tokens (rows) looks at each (columns)"
-    # The sizes are bertviz's, in pixels: a letter is at most 8 wide and a row of tokens 22.5 high.
-    # Long tokens extend beyond its columns.
+    # The sizes are bertviz's, in pixels: a letter is at most 8 wide, a row of tokens 22.5 high, and
+    # 70 is for what stands above the rows. Long tokens extend beyond the 100 that a column has.
     overhang = max(0, 8 * max(map(len, tokens)) - 100)
-    size = (360 + 2 * overhang, 70 + 22.5 * len(tokens))
+    width, height = 360 + 2 * overhang, 70 + 22.5 * len(tokens)
     document = page_of(
-        {"layer": layer, "heads": heads, "include_layers": layers}, size[0], margin=8 + overhang
+        {"layer": layer, "heads": heads, "include_layers": layers}, width, margin=8 + overhang
     )
     table = (attention[layer][0, heads].mean(0), tokens, tokens)
-    labels = {"title": title.capitalize(), "xlabel": "looked at", "ylabel": "token"}
-    return View(framed(document, alt, size, table), still(table, f"{alt}.", labels))
+    return View(
+        framed(document, alt, width, height, table),
+        still(table, f"{alt}.", title=title.capitalize(), xlabel="looked at", ylabel="token"),
+    )
 
 
 def model_view(page_of: Callable[..., str], arguments: Mapping[str, Any]) -> View:
@@ -197,16 +205,21 @@ def model_view(page_of: Callable[..., str], arguments: Mapping[str, Any]) -> Vie
         "head's largest weight"
     )
     weights = torch.cat([attention[layer] for layer in layers])[:, heads]
-    # bertviz's sizes, in pixels: the heading, and the thumbnails or the large view beside them
+    # bertviz's sizes, in pixels: the heading (60 with a menu, for two texts), and the thumbnails or
+    # the large view beside them, whose rows are 18 high. Thumbnails get smaller with more heads.
     above = 38 if arguments["sentence_b_start"] is None else 60
     thumbnails = 38 + len(layers) * (10 + 84 / count * len(tokens))
-    size = (990, above + max(thumbnails, 55 + 18 * len(tokens)))
+    width, height = 990, above + max(thumbnails, 55 + 18 * len(tokens))
     document = page_of(
-        {"include_layers": layers, "include_heads": heads, "display_mode": "light"}, size[0]
+        {"include_layers": layers, "include_heads": heads, "display_mode": "light"}, width
     )
     table = (weights.amax((-1, -2)), layers, heads)
-    labels = {"title": "The largest weight of each head", "xlabel": "head", "ylabel": "layer"}
-    return View(framed(document, alt, size, table), still(table, f"{alt}.", labels))
+    return View(
+        framed(document, alt, width, height, table),
+        still(
+            table, f"{alt}.", title="The largest weight of each head", xlabel="head", ylabel="layer"
+        ),
+    )
 
 
 def listed(name: str, numbers: list[int]) -> str:
@@ -226,7 +239,7 @@ def page(
     """A page with bertviz's HTML for a view, which needs no other file.
 
     original: the library's function. arguments: its arguments, of which `options` replaces some.
-    width: of the view, in pixels. margin: at its left.
+    width: of the view, in pixels. margin: at its left, also in pixels.
     """
     arguments = {**arguments, **options, "html_action": "return"}
     original_html = original(**arguments).data
@@ -236,18 +249,15 @@ def page(
         r"(?<=const params = )(.*)", original_html, maxsplit=1
     )
     params, _ = json.JSONDecoder().raw_decode(params_and_comment)
-    # an id that depends on all but the weights, in which processors differ
-    others = {name: value for name, value in arguments.items() if name != "attention"}
-    content = json.dumps([original.__name__, len(arguments["attention"]), others])
-    view_id = f"bertviz-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
+    view_id = _view_id(original.__name__, arguments)
     before = before.replace(params["root_div_id"], view_id)
+    params["root_div_id"] = view_id
     # without the script that loads require.js, and without require.js's settings
     before = re.sub(
         r"^<script src=[^>]*></script>|require\.config\(.*?\}\);", "", before, flags=re.DOTALL
     )
     for part in params["attention"][1:]:
         del part["attn"]  # `cut` of STAND_IN makes it
-    params["root_div_id"] = view_id
     libraries = [
         (packaged_folder(package) / path).read_text(encoding="utf-8") for package, path in SCRIPTS
     ]
@@ -260,6 +270,15 @@ def page(
         f"{before}{_literal(params)}; "
         f"cut(params.attention, {json.dumps(arguments['sentence_b_start'])});{after}"
     )
+
+
+def _view_id(name: str, arguments: Mapping[str, Any]) -> str:
+    """An id for a page, from the name of the view and all arguments but the weights, in which
+    processors differ.
+    """
+    others = {key: value for key, value in arguments.items() if key != "attention"}
+    content = json.dumps([name, len(arguments["attention"]), others])
+    return f"bertviz-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
 
 
 def _literal(value: Any) -> str:
@@ -276,25 +295,27 @@ def _literal(value: Any) -> str:
     return json.dumps(value).replace("<", r"\u003c")  # a token may be "</script>"
 
 
-def framed(document: str, alt: str, size: tuple[float, float], table: Table) -> str:
+def framed(document: str, alt: str, width: float, height: float, table: Table) -> str:
     """A page in a frame over a table of weights, which shows where there is no script.
 
-    size: the width and height of the view, in pixels.
+    width, height: of the view, in pixels. alt: a sentence that describes it, without its full stop
+    and without characters that HTML escapes.
 
     The frame is as high as the page needs at the available width.
     """
     weights, rows, columns = table
 
     def cell(value: float) -> str:
-        # the strongest shade: white and black text both keep a contrast of 4.5 to 1 on it
+        # 0.6 is the strongest shade: white and black text both keep a contrast of 4.5 to 1 on it
         return f'<td style="background:rgba(66,146,198,{0.6 * value:.2f})">{value:.2f}</td>'
 
     header = "".join(f"<th>{html.escape(str(name))}</th>" for name in ["", *columns])
     table_rows = ""
     for name, values in zip(rows, weights.tolist(), strict=True):
         table_rows += f"<tr><th>{html.escape(str(name))}</th>{''.join(map(cell, values))}</tr>"
+    # as the value of `srcdoc`, between single quotes
     document = document.replace("&", "&amp;").replace("'", "&#39;")
-    room = f"aspect-ratio:{size[0]:.0f}/{size[1]:.0f};max-height:{size[1]:.0f}px"
+    room = f"aspect-ratio:{width:.0f}/{height:.0f};max-height:{height:.0f}px"
     return (
         f'{DARK}<div style="position:relative;width:100%;{room}">'
         '<div style="overflow:auto;height:100%">'
@@ -306,15 +327,18 @@ def framed(document: str, alt: str, size: tuple[float, float], table: Table) -> 
     )
 
 
-def still(table: Table, alt: str, labels: Mapping[str, str]) -> Figure:
-    """The still picture of a table: a heatmap with its numbers."""
+def still(table: Table, alt: str, **labels: str) -> Figure:
+    """The still picture of a table: a heatmap with its numbers.
+
+    labels: the `title`, `xlabel` and `ylabel` of `heatmap`.
+    """
     from matplotlib import rcParams
 
     # not by rc_context, whose end would undo what a notebook sets at its first figure
-    math = rcParams["text.parse_math"]
-    rcParams["text.parse_math"] = False  # "$" in tokens
+    parse_math = rcParams["text.parse_math"]
+    rcParams["text.parse_math"] = False  # a "$" in a token is literal
     try:
         with warnings.catch_warnings(action="ignore"):  # about characters that the font lacks
             return heatmap(*table, alt=alt, limits=(0, 1), **labels)
     finally:
-        rcParams["text.parse_math"] = math
+        rcParams["text.parse_math"] = parse_math

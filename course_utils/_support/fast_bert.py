@@ -20,16 +20,19 @@ from torch.nn.functional import gelu, layer_norm, linear
 from .downloads import packaged_encoder
 
 PACKED_TOKENS = 4096  # in one forward pass; the weights are prepacked for about this many
-# attention scores, of all heads, that are computed at a time: about as many as fit a core's cache
+# attention scores of all heads computed at a time: 0.6 MB, about what fits a core's cache
 SCORES_AT_A_TIME = 150_000
 SHORT_ROW = 24  # scores in a row, below which exp is faster than torch's softmax
 # from states (tokens, in) to (tokens, out)
 Product = Callable[[torch.Tensor], torch.Tensor]
-Norm = tuple[torch.Tensor, torch.Tensor]  # weight, bias
+Norm = tuple[torch.Tensor, torch.Tensor]  # weight, bias of a LayerNorm
 
 
 def fits(encoder: Any) -> bool:
-    """Whether `encoder` is a plain BertModel on the CPU, with no replaced modules and no hooks."""
+    """Whether `packed_bert` computes what `encoder` does: a plain BertModel in float32 on the CPU,
+    with GELU, absolute positions, modules of torch and transformers only, and no hooks but those
+    of transformers.
+    """
     from transformers import BertModel
 
     config = encoder.config
@@ -59,7 +62,8 @@ def packed_bert(
     dtype: torch.dtype = torch.float32,
     lay_out: bool = True,
 ) -> Callable[[Sequence[Sequence[int]]], Iterator[tuple[int, torch.Tensor]]]:
-    """A function from sentences as lists of token ids to the `last_hidden_state` of their tokens.
+    """A function from sentences to the `last_hidden_state` of their tokens. It takes one sentence
+    or more, as lists of one token id or more.
 
     weights: tensors by their names in a BertModel.
     heads, epsilon: num_attention_heads and layer_norm_eps of its configuration.
@@ -143,7 +147,9 @@ def _layers(
     return layers
 
 
-def _weight_and_bias(weights: Mapping[str, torch.Tensor], name: str) -> Norm:
+def _weight_and_bias(
+    weights: Mapping[str, torch.Tensor], name: str
+) -> tuple[torch.Tensor, torch.Tensor]:
     return weights[f"{name}.weight"], weights[f"{name}.bias"]
 
 
@@ -197,7 +203,8 @@ def _attend(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torc
         weights = scores.exp()
         total = weights.sum(-1, keepdim=True)
         low, high = total.aminmax()
-        if low > 1e-30 and high < 1e35:  # float32 and bfloat16 reach from 1e-38 to 3e38
+        if low > 1e-30 and high < 1e35:  # float32 and bfloat16 reach from 1e-38 to 3e38;
+            # the rest is room for single weights and for the product with the values
             return (weights @ value).div_(total)
     return scores.softmax(-1) @ value
 
@@ -209,14 +216,17 @@ def _product(
     activation: str = "none",
     lay_out: bool = True,
 ) -> Product:
-    """A function from (tokens, in) to (tokens, out): apply weight and bias, then "gelu" if
-    requested.
+    """A function from (tokens, in) to (tokens, out): apply weight and bias, then the activation.
+
+    weight: (out, in). bias: (out,). activation: "gelu" or "none". dtype, lay_out: as for
+    `packed_bert`.
     """
     weight, bias = weight.to(dtype), bias.to(dtype)
     # the processors on which oneDNN was tested
     is_tested = platform.machine().lower() in ("x86_64", "amd64")
     if lay_out and is_tested and torch.backends.mkldnn.is_available():
         ready = torch.ops.mkldnn._reorder_linear_weight(weight, PACKED_TOKENS)
+        # [] and "none": the activation has no parameters, and GELU is the exact one
         return lambda states: torch.ops.mkldnn._linear_pointwise(
             states, ready, bias, activation, [], "none"
         )
@@ -229,7 +239,8 @@ def _product(
 def packaged_weights() -> tuple[Any, dict[str, torch.Tensor], SimpleNamespace] | None:
     """(tokenizer, weights by name, configuration) of the packaged encoder, without transformers.
 
-    Returns None if one of its files is damaged.
+    Each call returns the same objects. Returns None if another file than the weights is damaged or
+    missing; raises EncoderError, as `packaged_encoder` does, if the weights are.
     """
     from safetensors.torch import load_file
     from tokenizers import Tokenizer

@@ -10,24 +10,28 @@ from typing import cast
 from .notebooks import INSTALLED
 
 GRAMMAR = "rfc3987_syntax"
+# not if another library has imported it already
 _left_out = GRAMMAR not in sys.modules
 if _left_out:
-    # jsonschema takes it as not installed
-    sys.modules[GRAMMAR] = None  # pyrefly: ignore[unsupported-operation]  # so Python says, importlib.import_
+    # None makes an import of it fail, and jsonschema does without what is not installed
+    sys.modules[GRAMMAR] = None  # pyrefly: ignore[unsupported-operation]  # it expects a module
 try:
     import nbformat
 finally:
-    if _left_out:
+    if _left_out:  # whoever needs it can import it again
         del sys.modules[GRAMMAR]
 
 
 def read_notebook(path: str | Path) -> "nbformat.NotebookNode":
-    """A notebook file, in format 4. Raises ValueError for a file that is none, with what
-    to do, and OSError.
+    """The notebook in a file, converted to format 4.
+
+    Raises OSError for a file that cannot be read, and ValueError, which says what to do, for one
+    that is not a notebook.
     """
     try:
         notebook = nbformat.read(path, as_version=4)
         nbformat.validate(notebook)
+    # JSON that is not a notebook gives many kinds: `[]` an AttributeError, `"cells": 1` a TypeError
     except (nbformat.ValidationError, ValueError, TypeError, KeyError, AttributeError):
         advice = (
             "Install the course again"

@@ -9,6 +9,7 @@ import html
 import io
 import re
 import zlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .colours import DARK, FONTS, GREY, GRID, INK, PAPER, QUIET, readable
@@ -37,8 +38,8 @@ Variables = dict[str, tuple[str, str]]
 
 @functools.cache
 def _variables(palette: tuple[str, ...]) -> tuple[Variables, Variables]:
-    """{colour in light mode: (name of its variable, colour in dark mode)} of marks, and the same of
-    text.
+    """The Variables of marks, and those of text. palette: matplotlib's colours, which are
+    p0, p1, ... in marks and t0, t1, ... in text.
     """
     from matplotlib.colors import to_hex
 
@@ -50,7 +51,7 @@ def _variables(palette: tuple[str, ...]) -> tuple[Variables, Variables]:
         PAPER[0]: ("paper", PAPER[1]),
     }
     for number, colour in enumerate(palette):
-        # marks need less contrast than text
+        # WCAG asks for a contrast of 3 in marks, which is less than in text
         marks[to_hex(colour)] = f"p{number}", to_hex(readable(colour, PAPER[1], least=3))
         texts[to_hex(readable(colour))] = f"t{number}", to_hex(readable(colour, PAPER[1]))
     return marks, texts
@@ -60,16 +61,37 @@ def svg_of(figure: Figure, alt: str, **settings: Any) -> str:
     """The drawing as one element, for a page in HTML. It is the same each time: no date, no random
     names.
 
+    alt: the alternative text, on which the ids depend. settings: of `figure.savefig`.
+    """
+    from matplotlib import rcParams
+
+    whole = _saved(figure, settings)
+    view_box = whole.partition('viewBox="')[2].partition('"')[0]
+    # what follows the <defs> with matplotlib's own stylesheet
+    below_style = whole[whole.index("</style>") :]
+    drawing = _smaller(below_style.partition("</defs>")[2].rpartition("</svg>")[0])
+    drawing = _named_anew(drawing, f"f{zlib.crc32(alt.encode()):08x}")
+    palette = tuple(rcParams["axes.prop_cycle"].by_key()["color"])
+    drawing, style = _following_the_mode(drawing, *_variables(palette))
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'viewBox="{view_box}" class="cu-svg cu-plot" role="img" aria-label="{html.escape(alt)}">'
+        f"<style>{style}</style>{drawing}</svg>"
+    )
+
+
+def _saved(figure: Figure, settings: Mapping[str, Any]) -> str:
+    """matplotlib's SVG file of a figure, as text; the figure is afterwards as it was.
+
     settings: of `figure.savefig`.
     """
-    import matplotlib
-    from matplotlib.text import Text
+    import matplotlib.text
 
     # With effects matplotlib draws a text as outlines. So they are taken off while it is saved, and
     # the id "halo" lets the stylesheet draw them.
     haloed = {
         text: (text.get_path_effects(), text.get_gid())
-        for text in figure.findobj(Text)
+        for text in figure.findobj(matplotlib.text.Text)
         if text.get_path_effects()
     }
     for text in haloed:
@@ -85,19 +107,7 @@ def svg_of(figure: Figure, alt: str, **settings: Any) -> str:
         )
     for text, (effects, gid) in haloed.items():
         text.set(path_effects=effects, gid=gid)
-    whole = buffer.getvalue()
-    view_box = whole.partition('viewBox="')[2].partition('"')[0]
-    # what follows the <defs> with matplotlib's own stylesheet
-    below_style = whole[whole.index("</style>") :]
-    drawing = _smaller(below_style.partition("</defs>")[2].rpartition("</svg>")[0])
-    drawing = _named_anew(drawing, f"f{zlib.crc32(alt.encode()):08x}")
-    palette = tuple(matplotlib.rcParams["axes.prop_cycle"].by_key()["color"])
-    drawing, style = _following_the_mode(drawing, *_variables(palette))
-    return (
-        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-        f'viewBox="{view_box}" class="cu-svg cu-plot" role="img" aria-label="{html.escape(alt)}">'
-        f"<style>{style}</style>{drawing}</svg>"
-    )
+    return buffer.getvalue()
 
 
 def _smaller(drawing: str) -> str:
@@ -112,14 +122,14 @@ def _smaller(drawing: str) -> str:
     drawing = OPENING_TAG.sub(lambda match: _shorter(match[0]), drawing)
     drawing = re.sub(r"> (?=<)", ">", drawing)
     # a group that held only empty groups is empty afterwards
-    while (fewer := re.sub(r"<g>\s*</g>", "", drawing)) != drawing:
-        drawing = fewer
+    while (emptied := re.sub(r"<g>\s*</g>", "", drawing)) != drawing:
+        drawing = emptied
     return drawing
 
 
 def _named_anew(drawing: str, prefix: str) -> str:
-    """The drawing with ids that depend on the picture's text alone. Those of matplotlib depend on
-    the last digits of its numbers.
+    """The drawing with new ids: `prefix` and a number. Those of matplotlib depend on the last
+    digits of its numbers, which may differ between machines.
     """
     old_ids = dict.fromkeys(REFERENCE.findall(drawing))
     new_ids = {name: f"{prefix}-{number}" for number, name in enumerate(old_ids)}
@@ -128,7 +138,7 @@ def _named_anew(drawing: str, prefix: str) -> str:
 
 
 def _shorter(tag: str) -> str:
-    # one decimal in each number
+    # of an opening tag: one decimal in each number
     tag = DECIMALS.sub(lambda match: f"{float(match[0]):.1f}".replace("-0.0", "0.0"), tag)
     # No spaces between the commands and numbers of a path, nor at the end of a tag or value. Each
     # command is a letter; z, which closes the path, has no numbers.
@@ -146,6 +156,12 @@ def _following_the_mode(drawing: str, of_marks: Variables, of_text: Variables) -
         used[name] = in_light, in_dark
         return f"var(--{name})"
 
+    def as_variable(colour: str, known: Variables) -> str:
+        if colour not in known:
+            return colour  # such as the cells of a heatmap, and the numbers in them
+        name, in_dark = known[colour]
+        return variable(name, colour, in_dark)
+
     def with_variables(tag_match: re.Match[str]) -> str:
         # the ground of a hatch has its colour as an attribute
         tag = re.sub(r' fill="(#[0-9a-f]{6})"', r' style="fill: \1"', tag_match[0])
@@ -154,20 +170,13 @@ def _following_the_mode(drawing: str, of_marks: Variables, of_text: Variables) -
         else:
             known = of_marks
             tag = DARK_STROKE.sub(lambda match: variable(f"grey{match[1]}", match[0], INK[1]), tag)
-
-        def as_variable(match: re.Match[str]) -> str:
-            colour = match[0]
-            if colour not in known:
-                return colour  # such as the cells of a heatmap, and the numbers in them
-            name, in_dark = known[colour]
-            return variable(name, colour, in_dark)
-
-        return COLOUR.sub(as_variable, tag)
+        return COLOUR.sub(lambda match: as_variable(match[0], known), tag)
 
     drawing = OPENING_TAG.sub(with_variables, drawing)
     light = "".join(f"--{name}:{in_light};" for name, (in_light, _) in sorted(used.items()))
     dark = "".join(f"--{name}:{in_dark};" for name, (_, in_dark) in sorted(used.items()))
-    # braces are doubled in the f-strings alone
+    # The stylesheets of the diagrams (`diagrams/look.py`) hold for all .cu-svg of a page;
+    # .cu-svg.cu-plot undoes them in plots. Braces are doubled in the f-strings alone.
     return drawing, (
         f".cu-plot{{{light}display:block;width:100%;max-width:44rem;height:auto;margin:0 auto;"
         "stroke-linejoin:round;stroke-linecap:butt}"

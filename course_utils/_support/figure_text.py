@@ -36,9 +36,10 @@ def drawn(figure: Figure, decimals: int = 3) -> list[str]:
     """The data of a figure's axes as lines of text: its lines, bars, points, bands, cells, shapes
     and words.
 
-    Two kinds are abbreviated: more than a thousand numbers to the values at every twentieth, a
-    swarm to its sorted values. Raises NotImplementedError for a kind that cannot be put into words,
-    such as the arrows of a field, or axes in three dimensions.
+    decimals: of each number that is not an integer. Two kinds are abbreviated: more than a thousand
+    numbers to the values at every twentieth, a swarm to its sorted values. Raises
+    NotImplementedError for a kind that cannot be put into words, such as the arrows of a field, or
+    axes in three dimensions.
     """
     shapes = [shape for axes in figure.axes for shape in (*axes.collections, *axes.images)]
     colour_bars = [shape.colorbar.ax for shape in shapes if shape.colorbar]
@@ -47,7 +48,7 @@ def drawn(figure: Figure, decimals: int = 3) -> list[str]:
 
 
 class _Drawn:
-    """What is drawn in one pair of axes, as text."""
+    """The data of one pair of axes, as text. Axes inside these are not read."""
 
     def __init__(self, axes: Any, decimals: int):
         self.axes = axes
@@ -65,15 +66,18 @@ class _Drawn:
                 raise NotImplementedError(f"a {type(artist).__name__}")
         bars = [group for group in self.axes.containers if isinstance(group, BarContainer)]
         in_bars = [bar for group in bars for bar in group]
-        # seaborn draws some lines without points
-        text = [self._line(line) for line in self.axes.lines if len(line.get_xdata())]
-        text += [self._bars(group) for group in bars]
+        text = [
+            # seaborn draws some lines without points
+            *(self._line(line) for line in self.axes.lines if len(line.get_xdata())),
+            *(self._bars(group) for group in bars),
+        ]
         for shape in (*self.axes.collections, *self.axes.images):
             if shape.get_visible():
                 text += self._shape(shape)
         text += [
             self._patch(patch)
             for patch in self.axes.patches
+            # a patch without width and height is not seen
             if patch not in in_bars and patch.get_extents().size.any()
         ]
         return text + [
@@ -81,15 +85,15 @@ class _Drawn:
         ]
 
     def _numbers(self, values: Any) -> str:
-        """Numbers as text: with the decimals of this picture, whole numbers as they are; many are
-        abbreviated.
+        """Values as text: floats with the decimals of this picture, integers and others as they
+        are; more than MANY are abbreviated.
         """
         values = np.ma.filled(values, np.nan)  # an array, with NaN in place of what is masked
         if values.size > MANY:
             twentieths = np.quantile(values, np.linspace(0, 1, 21), method="nearest")
             return f"{values.size} values, by twentieths {self._numbers(twentieths)}"
-        form_of_kind = {"f": self.form, "i": "d", "u": "d"}
-        form = form_of_kind.get(values.dtype.kind, "")
+        # by NumPy's kinds: floats, integers, unsigned integers; dates and words have no format
+        form = {"f": self.form, "i": "d", "u": "d"}.get(values.dtype.kind, "")
         return " ".join(format(value, form) for value in values.ravel())
 
     def _named(self, kind: str, artist: Any, colour: Any) -> str:
@@ -98,9 +102,9 @@ class _Drawn:
         """
         label = str(artist.get_label()).removeprefix("_")
         # matplotlib's own labels are _child0, _container0 and _nolegend_
-        has_none = artist.get_label() is None or label == "nolegend_"
-        if has_none or label.startswith(("child", "container")):
-            # without a colour it has no name in the legend either
+        has_no_label = artist.get_label() is None or label == "nolegend_"
+        if has_no_label or label.startswith(("child", "container")):
+            # an artist without a colour, such as an empty band, cannot be found in the legend
             label = self.groups.get(to_hex(colour), "") if len(colour) else ""
         return f"{kind} {label}".strip()
 
@@ -119,7 +123,7 @@ class _Drawn:
             middles = [bar.get_x() + bar.get_width() / 2 for bar in bars]
             names = _names_of_ticks(self.axes.xaxis)
         numbers = self._numbers(values)
-        if names:  # each bar has that of the nearest tick
+        if names:  # each bar has the name of the nearest tick
             ticks = [min(names, key=lambda tick: abs(tick - middle)) for middle in middles]
             numbers = ", ".join(
                 f"{names[tick]} {value}" for tick, value in zip(ticks, numbers.split(), strict=True)
@@ -157,7 +161,8 @@ class _Drawn:
         if sum(map(np.size, segments)) > MANY:
             return [f"{name}: {self._numbers(np.concatenate(segments))}"]
         if kind.startswith("interval"):
-            # of each end, only the number along the axis of the interval
+            # gid is "interval x" or "interval y" (see `figures`); of each end, only the number
+            # along this axis counts
             axis = ["interval x", "interval y"].index(kind)
             segments = [segment[:, axis] for segment in segments]
         from_end_to_end = [" to ".join(map(self._numbers, ends)) for ends in segments]
@@ -178,7 +183,7 @@ class _Drawn:
         return self._each_point(shape, points, colours)
 
     def _each_point(self, shape: Any, points: Any, colours: Any) -> list[str]:
-        # colours that are fewer than the points are used in turn
+        # fewer colours than points are used in turn, as matplotlib does
         values, sizes = shape.get_array(), shape.get_sizes()
         text = []
         for number, point in enumerate(points):
@@ -215,6 +220,7 @@ def _names_of_ticks(axis: Any) -> dict[float, str]:
 
 
 def _is_number(text: str) -> bool:
+    # an empty text counts: it names nothing, such as the label of an unlabelled tick
     try:
         float(text.replace("−", "-").strip() or 0)
     except ValueError:
@@ -223,7 +229,7 @@ def _is_number(text: str) -> bool:
 
 
 def _names_by_colour(legend: Any) -> dict[str, str]:
-    """{colour: its words in a legend}, without the colours that have two entries."""
+    """{colour in hexadecimal: its words in a legend}, without colours that stand for two things."""
     if legend is None:
         return {}
     names_of = {}

@@ -28,13 +28,19 @@ if TYPE_CHECKING:
 # matplotlib's group ids (gid) tell `figure_text` what not to repeat:
 OWN_WORDS = "label"  # words that the course's functions write beside a shape with the same label
 GUIDE = "guide"  # lines that only guide the eye
+# Those of `plots.py` tell it what a shape means: "interval x" and "interval y" (lines along this
+# axis), "dots" (one in each row that the y axis names), "swarm" (only the x values count).
 # no figure of a lesson may say one of these
 NO_TITLE = "A figure without a title."
 WITHOUT_WORDS = "Its data are not said in words: it has "
 
 
 class Figure:
-    """A finished picture with its alternative text, as the functions of `plots.py` return it."""
+    """A finished picture with its alternative text, as the functions of `plots.py` return it.
+
+    `png` and `svg` are the picture, `data` is its data as lines of text. Closes the matplotlib
+    figure. Raises ValueError without alternative text, NotImplementedError as `drawn` does.
+    """
 
     def __init__(self, figure: matplotlib.figure.Figure, alt: str):
         import matplotlib.pyplot as plt
@@ -47,8 +53,8 @@ class Figure:
                 raise ValueError("describe the picture for those who cannot see it: alt=...")
             for text in figure.findobj(Text):
                 text.set_parse_math(False)  # a "$" in a token is literal
-            self.png, self.alt, self.data = _png(figure), alt, drawn(figure)
-            self.svg = svg_of(figure, alt)
+            self.png, self.data = _png(figure), drawn(figure)
+            self.alt, self.svg = alt, svg_of(figure, alt)
         finally:
             plt.close(figure)
 
@@ -67,6 +73,7 @@ def _on_a_page(svg: str) -> str:
 
 
 def _png(figure: matplotlib.figure.Figure, **settings: Any) -> bytes:
+    # settings: of `figure.savefig`
     from PIL import Image
 
     buffer, smaller = io.BytesIO(), io.BytesIO()
@@ -115,6 +122,7 @@ def _bundle(
 
     from .figure_text import drawn
 
+    # a long title is broken into lines, where it would run out of the picture
     for axes in figure.axes:
         for title in axes.get_children():
             if isinstance(title, Text) and title not in axes.texts:
@@ -125,10 +133,11 @@ def _bundle(
     except NotImplementedError as error:
         data = [f"{WITHOUT_WORDS}{error}."]
     png, svg = _png(figure, bbox_inches="tight"), svg_of(figure, alt, bbox_inches="tight")
-    text = "\n".join([f"Figure. {alt}", *data])
-    return {"text/html": _on_a_page(svg), "image/png": png, "text/plain": text}, {
-        "image/png": {"alt": alt}
-    }
+    return {
+        "text/html": _on_a_page(svg),
+        "image/png": png,
+        "text/plain": "\n".join([f"Figure. {alt}", *data]),
+    }, {"image/png": {"alt": alt}}
 
 
 def _description(figure: matplotlib.figure.Figure) -> str:
@@ -136,9 +145,10 @@ def _description(figure: matplotlib.figure.Figure) -> str:
     if figure.get_label():
         return str(figure.get_label())
     panels = [axes for axes in figure.axes if axes.get_label() != "<colorbar>"]
-    titles = [figure.get_suptitle()]
-    for axes in panels:
-        titles += [axes.get_title(place) for place in ("left", "center", "right")]
+    titles = [
+        figure.get_suptitle(),
+        *(axes.get_title(place) for axes in panels for place in ("left", "center", "right")),
+    ]
     sentences = list(filter(None, titles)) or [NO_TITLE]
     for direction, labels in (
         ("Across", [axes.get_xlabel() for axes in panels]),
@@ -158,15 +168,14 @@ def _nothing_for_parts_of_figures(value: object) -> None:
 
 
 def _is_part(value: object) -> bool:
-    from matplotlib.artist import Artist
-    from matplotlib.figure import FigureBase
+    from matplotlib import artist, figure
 
     if isinstance(value, np.ndarray):
         value = list(value.flat) if value.dtype == object else []
     if isinstance(value, (list, tuple)):  # a container of bars is a tuple
         value = [part for part in value if part is not None]  # axes.set(xscale=...) returns such
         return bool(value) and all(map(_is_part, value))
-    return isinstance(value, Artist) and not isinstance(value, FigureBase)
+    return isinstance(value, artist.Artist) and not isinstance(value, figure.FigureBase)
 
 
 def heatmap(
@@ -181,20 +190,20 @@ def heatmap(
 ) -> Figure:
     """Draw a grid of cells, darker for larger, each with its value in it (two decimals, or whole).
 
+    matrix: (rows, columns). rows, columns: their names, any values with a text.
+    limits: the values at the ends of the colours; None means the least or greatest of the matrix.
+    alt: the alternative text. Raises ValueError if it is empty.
+
     With more than 600 cells, a colour bar shows the values instead.
-    Where values or limits go below 0 and above it, red is above 0, blue below, and white is 0.
+    Where the ends of the colours lie on both sides of 0, red is above 0, blue below, white is 0.
     """
     import matplotlib.pyplot as plt
     import seaborn
 
     matrix = np.asarray(matrix, dtype=float)
-    # names in lines of 9 letters; longer words stay whole
-    names = [textwrap.fill(str(name), 9, break_long_words=False) for name in columns]
-    longest = max(map(len, "\n".join(names).splitlines()))  # in letters
-    steep = longest > (5 if len(columns) > 8 else 12)  # names that are written aslant
-    # of a cell, in inches: 0.12 for each letter above it
-    width = 0.62 if steep else max(0.62, 0.12 * longest)
-    height = 0.36 if len(rows) < 10 else 0.24
+    names, aslant, width = _names_above(columns)
+    height = 0.36 if len(rows) < 10 else 0.24  # of a cell, in inches
+    # 2.2 and 1.3 inches are for the names, the labels and the title
     figure, axes = plt.subplots(
         figsize=(2.2 + width * len(columns), 1.3 + height * len(rows)), layout="constrained"
     )
@@ -221,29 +230,46 @@ def heatmap(
         # + 0.0 turns -0.0 into 0.0
         annot=False if crowded else matrix.round(2) + 0.0,  # pyrefly: ignore[bad-argument-type]
         fmt=".0f" if np.array_equal(matrix, matrix.round()) else ".2f",
-        xticklabels=list(columns) if steep else names,
+        xticklabels=names,
         yticklabels=list(rows),
     )
+    # there are no texts in a crowded grid
     for text, cell in zip(axes.texts, axes.collections[0].get_facecolor()):
         # the cells' colours are the rows of an array, which the type does not say
         text.set_color(ink_on(cell))  # pyrefly: ignore[bad-argument-type]
     axes.set(xlabel=xlabel, ylabel=ylabel)
     axes.tick_params(axis="y", rotation=0)
-    if steep:
+    if aslant:
         axes.set_xticklabels(
             axes.get_xticklabels(), rotation=45, ha="right", rotation_mode="anchor"
         )
     return Figure(figure, alt)
 
 
+def _names_above(columns: Collection) -> tuple[list[Any], bool, float]:
+    """How the columns of a heatmap are named: the names as they are written, whether they are
+    written aslant, and the width of a cell in inches.
+    """
+    # in lines of 9 letters; longer words stay whole
+    names = [textwrap.fill(str(name), 9, break_long_words=False) for name in columns]
+    longest = max(map(len, "\n".join(names).splitlines()))  # in letters
+    # 0.62 inches hold a value of two decimals, and 5 letters. More letters would make a grid of
+    # many columns too wide; a grid of up to 8 has room for 12.
+    if longest > (5 if len(columns) > 8 else 12):
+        return list(columns), True, 0.62
+    return names, False, max(0.62, 0.12 * longest)  # 0.12 inches for each letter
+
+
 def label_point(axes: Axes, label: str, point: tuple[float, float], colour: Colour) -> Annotation:
-    """Write a label to the right of a point, in its colour."""
+    """Write a label to the right of a point, in lines of at most 22 letters, in a readable shade
+    of `colour`. Returns the text.
+    """
     from matplotlib.patheffects import withStroke
 
     text = axes.annotate(
         textwrap.fill(label, 22),
         point,
-        (8, 0),
+        (8, 0),  # beside the mark; `label_ends` keeps the 8
         textcoords="offset points",
         va="center",
         gid=OWN_WORDS,
@@ -253,36 +279,38 @@ def label_point(axes: Axes, label: str, point: tuple[float, float], colour: Colo
 
 
 def references(axes: Axes, marks: Mapping[str, float] | None, along: str) -> None:
-    """Draw a thin dashed line at each value of `marks`, a dictionary from its words, across the
-    axis `along`.
+    """Draw a thin dashed line across the axis `along` ("x" or "y") at each of `marks`.
+
+    marks: {words beside the line: its value on that axis}.
     """
-    line: dict[str, Any] = {"color": GREY, "linewidth": 1.2, "linestyle": "--", "zorder": 1}
-    style: dict[str, Any] = {
+    line_style: dict[str, Any] = {"color": GREY, "linewidth": 1.2, "linestyle": "--", "zorder": 1}
+    text_style: dict[str, Any] = {
         "textcoords": "offset points",
         "color": INK[0],
         "va": "bottom",
         "gid": OWN_WORDS,
     }
+    # the underscore of a label keeps a line out of the legend; `figure_text` takes it off
     for words, value in (marks or {}).items():
         if along == "x":
-            axes.axvline(value, label=f"_{words}", **line)
+            axes.axvline(value, label=f"_{words}", **line_style)
             axes.annotate(
                 words,
                 (value, 1),  # in the frame's height
                 (0, 3),
                 xycoords=axes.get_xaxis_transform(),
                 ha="center",
-                **style,
+                **text_style,
             )
         else:
-            axes.axhline(value, label=f"_{words}", **line)
+            axes.axhline(value, label=f"_{words}", **line_style)
             axes.annotate(
                 words,
                 (0, value),  # in the frame's width
                 (3, 1),
                 xycoords=axes.get_yaxis_transform(),
                 ha="left",
-                **style,
+                **text_style,
             )
     if marks and along == "y":  # room for the words below the title
         low, high = axes.get_ylim()
@@ -290,8 +318,9 @@ def references(axes: Axes, marks: Mapping[str, float] | None, along: str) -> Non
 
 
 def label_ends(axes: Axes, ends: Iterable[tuple[Any, tuple[float, float], Colour]]) -> None:
-    """Label points that lie above each other, (label, point, colour) for each, and move the labels
-    apart.
+    """Label points that lie above each other, and move the labels apart.
+
+    ends: (label, point, colour) of each, as for `label_point`; at least one.
     """
     from scipy.optimize import isotonic_regression
 
@@ -300,10 +329,10 @@ def label_ends(axes: Axes, ends: Iterable[tuple[Any, tuple[float, float], Colour
     figure: Any = axes.figure
     figure.draw_without_rendering()  # places the texts
     boxes = [text.get_window_extent() for text in texts]  # in pixels
-    # the centre and the height of each
+    # the centre and the height of each, with 4 pixels between two
     wanted, heights = np.array([((box.y0 + box.y1) / 2, box.height + 4) for box in boxes]).T
     stack = np.cumsum(heights) - heights / 2  # the centres if they stood close together
     # the nearest centres at which no text overlaps the one below it
     centres = isotonic_regression(wanted - stack).x + stack
     for text, moved in zip(texts, centres - wanted, strict=True):
-        text.xyann = (8, moved * 72 / figure.dpi)  # in points
+        text.xyann = (8, moved * 72 / figure.dpi)  # in points, of which an inch has 72

@@ -1,5 +1,5 @@
-"""Read and write files. Those that hold a person's work are written completely or not at all, and
-never overwritten.
+"""Read and write files. `write_whole` replaces a file completely or not at all; `save_beside`, for
+copies of a person's work, never overwrites one.
 """
 
 import contextlib
@@ -24,14 +24,16 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
     """Write text or bytes to a file atomically (write beside it and rename), keeping its
     permissions.
 
-    Readers never see half a file, and concurrent writers do no harm. Raises OSError, or
-    UnicodeEncodeError for text with lone surrogates; the file is unchanged then.
+    A link stays a link: the file that it leads to is written. Readers never see half a file; of
+    concurrent writers, the last one wins. Raises OSError, or UnicodeEncodeError for text with lone
+    surrogates; the file is unchanged then.
     """
     path = Path(os.path.realpath(path))
     if isinstance(content, str):
         content = content.encode()
     if path.exists() and not path.is_file():  # a rename would replace a device with a file
         raise FileExistsError(errno.EEXIST, "It is not a file", str(path))
+    # of a new file: a temporary one has 0o600, which nobody else may read
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o644
     with tempfile.NamedTemporaryFile(
         "wb", dir=path.parent, prefix=path.name, suffix=".tmp", delete=False
@@ -51,7 +53,7 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
 
 
 def write_changed(texts: Mapping[Path, str]) -> list[Path]:
-    """Write texts to their files, whose folders are made. Returns the paths of those that changed.
+    """Write texts to their files and create the folders. Returns the paths of those that changed.
 
     Raises OSError.
     """
@@ -65,11 +67,10 @@ def write_changed(texts: Mapping[Path, str]) -> list[Path]:
 
 
 def save_beside(content: bytes, folder: str | Path, name: str) -> Path:
-    """Save bytes in a folder under the first free name: name-1, name-2, ... On return they are on
-    disk.
+    """Save bytes in a folder under the first free name: for "a.txt", a-1.txt, a-2.txt and so on.
 
-    An existing file with the same bytes is reused. Returns the path. Raises OSError, and leaves no
-    partial file.
+    An existing file with the same bytes is reused. Returns the path; the bytes are on disk then.
+    Creates the folder, but not its parents. Raises OSError, and leaves no partial file.
     """
     folder = Path(folder)
     stem, suffix = os.path.splitext(name)
@@ -94,7 +95,7 @@ def save_beside(content: bytes, folder: str | Path, name: str) -> Path:
 
 @contextlib.contextmanager
 def alone(path: str | Path, seconds: float) -> Generator[None]:
-    """Hold the lock of a file, `NAME.lock` beside it.
+    """Hold the lock of a file, `NAME.lock` beside it, for the length of a `with` block.
 
     Raises filelock.Timeout (an OSError) if another process holds it for `seconds`.
     """

@@ -29,7 +29,7 @@ def use_cache(online: bool) -> None:
     online: give back the network, and the cache that the learner has without this course.
 
     Sets `huggingface_hub.constants`: environment variables count only until the library is
-    imported.
+    imported. Offline, IPython adds NOTE to errors that name the hub's address.
     """
     from huggingface_hub import constants
 
@@ -38,6 +38,8 @@ def use_cache(online: bool) -> None:
     constants.HF_HUB_CACHE = cache if online else str(cache_with(Path(cache)))
     shell = ipython_shell()
     if shell is not None:
+        # () removes the handler: NOTE is not true online, nor in a session that was offline before
+        # setup(), which online=True leaves offline
         shell.set_custom_exc(() if online or offline else (OSError,), _show_with_reason)
 
 
@@ -48,8 +50,8 @@ def _show_with_reason(
     traceback: Any,
     tb_offset: int | None = None,
 ) -> None:
-    """Show an error as IPython does; where a library says "check your internet connection", say why
-    there is none.
+    """Show an error as IPython does, with NOTE if the error names the hub's address: libraries then
+    say "check your internet connection". The signature is that of `set_custom_exc`.
     """
     if "https://huggingface.co" in str(error):
         error.add_note(NOTE)
@@ -58,7 +60,7 @@ def _show_with_reason(
 
 @functools.cache
 def _original_settings() -> tuple[bool, str]:
-    """(whether huggingface_hub is set offline, its cache), before `use_cache` changes them."""
+    """(whether huggingface_hub is set offline, its cache), as before the first `use_cache`."""
     from huggingface_hub import constants
 
     return constants.HF_HUB_OFFLINE, constants.HF_HUB_CACHE
@@ -75,13 +77,13 @@ def cache_with(own_cache: Path | None = None) -> Path:
     import platformdirs
 
     entries = own_cache.glob("*--*") if own_cache else ()
-    own = [path for path in entries if path.name.startswith(KINDS) and path.name != ENTRY]
+    own_models = [path for path in entries if path.name.startswith(KINDS) and path.name != ENTRY]
     installed = Path(sys.prefix) / "share" / "sentence-embeddings-course" / "hub"
-    users = Path(platformdirs.user_cache_dir("sentence-embeddings-course")) / "hub"
-    for folder in ([] if own else [installed]) + [users]:
+    of_user = Path(platformdirs.user_cache_dir("sentence-embeddings-course")) / "hub"
+    for folder in ([] if own_models else [installed]) + [of_user]:
         with contextlib.suppress(OSError):
-            return _completed(folder, own)
-    return _completed(Path(_temporary().name), own)
+            return _completed(folder, own_models)
+    return _completed(Path(_temporary().name), own_models)
 
 
 @functools.cache
@@ -90,9 +92,10 @@ def _temporary() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="sentence-embeddings-course-")
 
 
-def _completed(folder: Path, own: list[Path]) -> Path:
-    """This folder, once it holds the packaged encoder and links to these models. Raises OSError if
-    it cannot.
+def _completed(folder: Path, own_models: list[Path]) -> Path:
+    """This folder, after adding what it lacks: the packaged encoder, and links to these models.
+
+    Links to deleted models are removed. Raises OSError if it cannot be written.
     """
     source = packaged_folder() / "model"
     if not _is_whole(folder / ENTRY, source):
@@ -100,14 +103,16 @@ def _completed(folder: Path, own: list[Path]) -> Path:
     for link in folder.glob("*--*"):
         if link.is_symlink() and not link.exists():  # of a model that the learner has deleted
             link.unlink(missing_ok=True)
-    for model in own:
+    for model in own_models:
         with contextlib.suppress(FileExistsError):
             (folder / model.name).symlink_to(model, target_is_directory=True)
     return folder
 
 
 def _is_whole(entry: Path, source: Path) -> bool:
-    """Whether this entry has each file of the package, in the size that it has there."""
+    """Whether this entry has each file of the package, with the same size. Checksums are not
+    compared.
+    """
     try:
         snapshot = entry / "snapshots" / COMMIT
         return (entry / "refs" / "main").read_text() == COMMIT and all(
@@ -126,7 +131,8 @@ def _lay_out(folder: Path, source: Path) -> None:
     """Write the entry of the packaged encoder, with links to the package's files, or copies where
     links cannot be made.
 
-    It is made beside its place and renamed, so that another process never sees a part of it.
+    It is made beside its place and renamed, so that another process never sees a part of it. An
+    older entry is deleted. Raises OSError, also if another process was faster.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".new-") as beside:
@@ -141,5 +147,6 @@ def _lay_out(folder: Path, source: Path) -> None:
         (new / "refs").mkdir()
         (new / "refs" / "main").write_text(COMMIT)
         if entry.exists():  # of an older course, or damaged
+            # deleted with `beside`
             os.replace(entry, Path(beside) / "old")
         os.replace(new, entry)

@@ -8,8 +8,11 @@ import numpy as np
 
 
 def notebook_data(function: Any) -> str | None:
-    """The name of an array or list that a function reads from its notebook instead of its
+    """The name of an array, list or dict that a function reads from its notebook instead of its
     arguments, or None.
+
+    Only the function's own bytecode is read. What a lambda or a function inside it reads is not
+    found, so None does not prove that it reads nothing.
     """
     if not inspect.isfunction(function):
         return None
@@ -26,7 +29,7 @@ def notebook_data(function: Any) -> str | None:
 
 
 def is_array(value: object) -> bool:
-    """Whether a value is a NumPy array or number, or a torch tensor.
+    """Whether a value is a NumPy array or scalar, or a torch tensor.
 
     Tensors are recognised by class name, since importing torch is slow.
     """

@@ -14,6 +14,7 @@ from .downloads import EncoderError
 VOCABULARY_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 OR_ELSE = "or leave out the name to use the packaged encoder."
 AGAIN = f"Copy the whole folder again, {OR_ELSE}"
+# {}: the folder
 OWN_CODE = (
     "The model in {} needs Python code of its own, which the course does not run. "
     f"Choose another model, {OR_ELSE}"
@@ -23,10 +24,11 @@ OWN_CODE = (
 def load_folder(
     folder: str | Path, masked_lm: bool, max_tokens: Callable[[Any, Any], object]
 ) -> tuple[Any, Any]:
-    """(tokenizer, model) of a folder. Raises EncoderError, which says what is wrong with it and
-    what to do.
+    """(tokenizer, model) of a folder, the model in float32 and evaluation mode. Raises
+    EncoderError, which says what is wrong with the folder and what to do.
 
-    max_tokens: called with both, since it reads one more file, which may be damaged.
+    masked_lm: load the head for masked words, too. max_tokens: called with (tokenizer, model), and
+    what it returns is not used: it reads one more file, which may be damaged.
     """
     _check_files(Path(folder))
     try:
@@ -36,6 +38,7 @@ def load_folder(
     except EncoderError:
         raise
     except Exception as error:  # four libraries, each with its own classes for damage
+        # about two lines: a library's own message may be long
         detail = textwrap.shorten(str(error), 160, placeholder=" ...")
         raise EncoderError(
             f"The model in {folder} is damaged, half written or of an unknown kind "
@@ -73,7 +76,7 @@ def _check_files(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _quietly() -> Generator[None]:
-    """transformers without bars and warnings: what is wrong is said in one sentence."""
+    """Keep transformers from showing bars and warnings: an EncoderError says what is wrong."""
     from transformers.utils import logging
 
     verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -90,13 +93,14 @@ def _quietly() -> Generator[None]:
 def _check_weights(folder: str | Path, model: Any, report: Any, masked_lm: bool) -> None:
     """Raise EncoderError if weights are missing or of another shape.
 
-    transformers fills these with random numbers and only warns. The pooler may be missing: nothing
-    uses it.
+    transformers fills these with random numbers and only warns. The pooler may be missing: `embed`
+    does not use it. report: transformers' loading report.
     """
     missing = {key for key in report["missing_keys"] if not key.startswith("pooler.")}
     misfits = sorted(missing.union(key for key, *_ in report["mismatched_keys"]))
     if not misfits:
         return
+    # all of them are outside the encoder, so in the head
     if masked_lm and not any(key.startswith(model.base_model_prefix) for key in misfits):
         raise EncoderError(
             f"The model in {folder} has no head for masked words (its weights lack {misfits[0]}). "
@@ -124,14 +128,14 @@ def _read_folder(folder: str | Path, masked_lm: bool) -> tuple[Any, Any, Any]:
     )
     from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
-    trust = {"local_files_only": True, "trust_remote_code": False}
-    stated = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
-    kind = stated.get("model_type")
-    if "auto_map" in stated and kind not in CONFIG_MAPPING:
+    safety = {"local_files_only": True, "trust_remote_code": False}
+    stated_config = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
+    kind = stated_config.get("model_type")
+    if "auto_map" in stated_config and kind not in CONFIG_MAPPING:
         raise EncoderError(OWN_CODE.format(folder))
     # The first BERT models, including prajjwal1/bert-small, do not state that they are BERT.
-    unnamed_bert = kind is None and "type_vocab_size" in stated
-    config = (BertConfig if unnamed_bert else AutoConfig).from_pretrained(folder, **trust)
+    unnamed_bert = kind is None and "type_vocab_size" in stated_config
+    config = (BertConfig if unnamed_bert else AutoConfig).from_pretrained(folder, **safety)
     has_decoder = config.is_encoder_decoder or getattr(config, "is_decoder", False)
     if has_decoder or config.model_type not in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
         raise EncoderError(
@@ -139,16 +143,16 @@ def _read_folder(folder: str | Path, masked_lm: bool) -> tuple[Any, Any, Any]:
             f"{config.model_type}{' with a decoder' if has_decoder else ''}, not an encoder like BERT, "
             f"RoBERTa, MPNet or DistilBERT, which the lessons need. Choose one of these, {OR_ELSE}"
         )
-    tokenizer = AutoTokenizer.from_pretrained(folder, config=config, **trust)
-    kind_of_model = AutoModelForMaskedLM if masked_lm else AutoModel
-    model, report = kind_of_model.from_pretrained(
+    tokenizer = AutoTokenizer.from_pretrained(folder, config=config, **safety)
+    model_class = AutoModelForMaskedLM if masked_lm else AutoModel
+    model, report = model_class.from_pretrained(
         folder,
         config=config,
         use_safetensors=True,
         dtype="float32",
         ignore_mismatched_sizes=True,  # `_check_weights` reports them
         output_loading_info=True,
-        **trust,
+        **safety,
     )
     # Funnel has a mask, but lets padding through
     if "attention_mask" not in signature(model.forward).parameters or config.model_type == "funnel":

@@ -25,6 +25,7 @@ NOTEBOOKS, LOCK = ROOT / "notebooks", ROOT / "requirements.lock"
 OPTION = re.compile(
     r"<details><summary>([A-D])\. (.+?)</summary>\n\n((?:Right|No)\. .+?)\n\n</details>", re.DOTALL
 )
+# the lines around a written solution in an answer's cell
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 KINDS = {
     "full": "a core: exercises, questions before results, and a deck of 25 to 45 minutes",
@@ -52,7 +53,10 @@ def part_of(path: str | Path) -> str:
 
 def parts(folder: str | Path | None = None) -> dict[str, Path]:
     """{key: path} of the lessons' notebooks in reading order: each core, followed by its further
-    parts.
+    parts. Sorted keys have this order: "04" < "04-length" < "05".
+
+    folder: with the cores, and the further parts in its folder FURTHER; the source lessons' by
+    default.
     """
     folder, pattern = Path(folder or NOTEBOOKS), "[0-9][0-9]_*.ipynb"
     paths = {path.stem[:2]: path for path in folder.glob(pattern)}
@@ -92,7 +96,7 @@ def padded(key: str) -> str:
 
 
 def as_key(text: str) -> str:
-    """The key that a person means by "4", "4-length" or the name of a file; else the text itself."""
+    """The key meant by "4", "4-length" or the name of a file; else the text, `padded`."""
     files = {path.stem: key for key, path in parts().items()}
     return files.get(Path(text).stem) or padded(text)
 
@@ -141,7 +145,7 @@ def incomplete() -> str:
     """A sentence about what is missing of an installed course; empty if nothing is, and in a clone.
 
     It compares the size of each file of the package with the record that pip writes when it has
-    unpacked everything.
+    unpacked everything, and names at most three files.
     """
     if not INSTALLED:
         return ""
@@ -151,14 +155,13 @@ def incomplete() -> str:
         return "pip has not recorded what it installed"
     # Not `installed.files`, which from Python 3.12 on leaves out missing files. What the wheel holds
     # has a size in the record. The command, which pipx rewrites, is outside the package.
-    rows = csv.reader(record.splitlines())
-    sizes = {name: size for name, _, size in rows if size and name.startswith(f"{PACKAGE.name}/")}
-    wrong = []
-    for name, size in sizes.items():
-        path = Path(str(installed.locate_file(name)))
-        if not path.is_file() or path.stat().st_size != int(size):
-            wrong.append(path.name)
-    return f"{' and '.join(wrong[:3])} missing or cut off" if wrong else ""
+    damaged = []
+    for name, _, size in csv.reader(record.splitlines()):
+        if size and name.startswith(f"{PACKAGE.name}/"):
+            path = Path(str(installed.locate_file(name)))
+            if not path.is_file() or path.stat().st_size != int(size):
+                damaged.append(path.name)
+    return f"{' and '.join(damaged[:3])} missing or cut off" if damaged else ""
 
 
 def kind_of(notebook: Mapping[str, Any]) -> str:
@@ -178,7 +181,8 @@ def cells_with_needs() -> list[tuple[str, bool, str]]:
     """[(text, whether it is an answer, tag)] of the lessons' code cells with a tag that says
     what they need.
 
-    An answer's text is only the part above its solution, since the learner writes the rest.
+    An answer's text is only the part above its solution, since the learner writes the rest. A cell
+    with two such tags is listed twice.
     """
     lessons = (json.loads(path.read_text(encoding="utf-8")) for path in parts().values())
     cells = (cell for lesson in lessons for cell in lesson["cells"] if cell["cell_type"] == "code")

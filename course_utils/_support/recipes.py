@@ -10,7 +10,10 @@ if TYPE_CHECKING:
 
 
 def _made_by(function: Any, *recipe: Any) -> Any:
-    """The function, with its recipe: the name of a function of this module, and its arguments."""
+    """The function, with its recipe: the name of a function of this module, and its arguments.
+
+    `tools/grading/wire.py` sends the recipe to the sandbox, and calls that function there.
+    """
     function.recipe = recipe
     return function
 
@@ -20,7 +23,7 @@ def linear_maker(
 ) -> Callable[[], tuple[torch.nn.Module, torch.optim.Optimizer]]:
     """A function that makes the same new linear model and its optimiser on each call.
 
-    weight: (classes, width).
+    weight: (classes, width); the bias is 0. rate: the learning rate.
     """
     import torch
 
@@ -54,11 +57,13 @@ def small_encoder(
 ) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
     """An encoder of one attention layer: from (input_ids, attention_mask) to a vector per position.
 
+    The function takes two (batch, tokens) tensors and returns (batch, tokens, hidden).
+
     token_table, position_table: (vocabulary, hidden) and (positions, hidden).
     rule: how it lets padding through: "none" ignores the mask, "product" multiplies scores by it,
     "ends" treats the first and the last position of each row as real, "one" ignores the mask for
     the last real token of each row.
-    leak: 1.0 for all of that, 0.0 for an encoder that hides padding.
+    leak: how much of the rule holds, from 0.0, where padding is hidden, to 1.0.
     """
 
     def encode(input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
@@ -69,7 +74,7 @@ def small_encoder(
         unmasked = scores.softmax(dim=-1)
         with_ends = real.clone()
         with_ends[..., [0, -1]] = True
-        # the last real token of a row: real, and all real ones are counted there
+        # the last real token of a row: there, the count of real tokens reaches that of the row
         last = (
             (attention_mask.cumsum(dim=1) == attention_mask.sum(dim=1, keepdim=True))
             & (attention_mask == 1)

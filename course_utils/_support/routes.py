@@ -5,7 +5,9 @@ A route has these members:
 - `longest`: the most tokens that the encoder takes.
 - `cut`: the indices of the sentences that were longer.
 - `batches()`: lists of sentence indices, the longest sentences first.
-- `states(batch)`: yields (places, last hidden states, attention mask).
+- `states(batch)`: yields (places, last hidden states, attention mask) of the batch, in one or
+  several parts. places: indices of n sentences. The states are a tensor (n, tokens, hidden), the
+  mask is an integer tensor (n, tokens), 1 for each token and 0 for padding.
 - `threads`: how many batches may be computed at a time.
 """
 
@@ -22,10 +24,13 @@ from .tables import strings_of
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 # positions in one forward pass of transformers, with padding; more do not fit a laptop's cache
 PADDED_TOKENS = 512
-QUEUED_TOKENS = 1024  # the same, per thread
+# tokens in a forward pass of fast_bert by one of several threads, each with a pass of its own;
+# PACKED_TOKENS are for a pass that all threads compute together
+QUEUED_TOKENS = 1024
 MIN_TOKENS_TO_QUEUE = 4096  # for fewer, starting threads takes longer than it saves
 MIN_TOKENS_TO_PACK = 512  # for fewer, prepacking the weights takes longer than it saves
-# (encodings or ids, indices of the sentences that were cut, the most tokens of a sentence)
+# (for each sentence its encoding or its ids, indices of the sentences that were cut, the most
+# tokens that the encoder takes)
 Tokens = tuple[list[Any], set[int], int]
 
 
@@ -35,12 +40,14 @@ class PackedRoute:
     tokens: from `packaged_tokens` or `tokens_of`.
     weights: by their names in a BertModel.
     config: its configuration.
+    precision: a name in PRECISIONS.
     """
 
     def __init__(
         self, tokens: Tokens, weights: Mapping[str, torch.Tensor], config: Any, precision: str
     ):
         rows, self.cut, self.longest = tokens
+        # `tokens_of` gives dictionaries, `packaged_tokens` only the ids
         self.ids = [row["input_ids"] if isinstance(row, dict) else row for row in rows]
         self.lengths = [len(row) for row in self.ids]
         total = sum(self.lengths)
@@ -70,6 +77,8 @@ class TransformersRoute:
     all layers.
 
     tokens: from `tokens_of`.
+    tokenizer, encoder: of transformers; every call runs the encoder in evaluation mode.
+    precision: a name in PRECISIONS.
     """
 
     threads = 1
@@ -77,7 +86,8 @@ class TransformersRoute:
     def __init__(self, tokens: Tokens, tokenizer: Any, encoder: Any, precision: str = "float32"):
         self.rows, self.cut, self.longest = tokens
         self.lengths = [len(row["input_ids"]) for row in self.rows]
-        self.tokenizer, self.encoder, self.half = tokenizer, encoder, precision == "bfloat16"
+        self.tokenizer, self.encoder = tokenizer, encoder
+        self.in_bfloat16 = precision == "bfloat16"
 
     def batches(self) -> list[list[int]]:
         return list(by_length(self.lengths, PADDED_TOKENS))
@@ -87,23 +97,30 @@ class TransformersRoute:
         yield batch, outputs.last_hidden_state, mask
 
     def hidden_states(self, batch: list[int]) -> tuple[tuple[torch.Tensor, ...], torch.Tensor]:
-        """(hidden states of every layer, attention mask)."""
+        """(hidden states of every layer, the embedding layer first; attention mask).
+
+        Each is a tensor (sentences, tokens, hidden), and the mask is (sentences, tokens).
+        """
         outputs, mask = self._run(batch, output_hidden_states=True)
         return outputs.hidden_states, mask
 
     def _run(self, batch: list[int], **settings: Any) -> tuple[Any, torch.Tensor]:
-        rows = [self.rows[place] for place in batch]
-        inputs = self.tokenizer.pad(rows, padding_side="right", return_tensors="pt").to(
-            self.encoder.device
+        inputs = self.tokenizer.pad(
+            [self.rows[place] for place in batch], padding_side="right", return_tensors="pt"
+        ).to(self.encoder.device)
+        autocast = torch.autocast(
+            self.encoder.device.type, torch.bfloat16, enabled=self.in_bfloat16
         )
-        half = torch.autocast(self.encoder.device.type, torch.bfloat16, enabled=self.half)
-        with evaluating(self.encoder), half:
+        with evaluating(self.encoder), autocast:
             return self.encoder(**inputs, **settings), inputs["attention_mask"]
 
 
 @contextlib.contextmanager
 def evaluating(model: torch.nn.Module) -> Generator[None]:
-    """Put a model into evaluation mode, and back if it was in training: it is shared."""
+    """Put a model into evaluation mode, then back into the mode it was in, since it is shared.
+
+    All of its modules return to the mode of the whole model, even if some had another.
+    """
     training = model.training
     model.eval()
     try:
@@ -114,7 +131,10 @@ def evaluating(model: torch.nn.Module) -> Generator[None]:
 
 def tokens_of(sentences: list[str], tokenizer: Any, longest: int) -> Tokens:
     """(encodings by transformers, truncated on the right to `longest`; indices of those cut;
-    `longest`).
+    `longest`). An encoding is a dictionary from names, such as "input_ids", to lists.
+
+    tokenizer: of transformers; its truncation_side is changed during the call, and restored.
+    Raises ValueError for a sentence without tokens.
     """
     side = tokenizer.truncation_side
     tokenizer.truncation_side = "right"  # it is shared and may have been modified
@@ -124,20 +144,22 @@ def tokens_of(sentences: list[str], tokenizer: Any, longest: int) -> Tokens:
         )
     finally:
         tokenizer.truncation_side = side
-    owner = encoded.pop("overflow_to_sample_mapping")
-    first = np.unique(owner, return_index=True)[1]  # later rows of a sentence hold the overflow
-    rows = [{name: values[row] for name, values in encoded.items()} for row in first]
+    # for each encoded row, the index of its sentence
+    sentence_of_row = encoded.pop("overflow_to_sample_mapping")
+    # later rows of a sentence hold the overflow
+    first_rows = np.unique(sentence_of_row, return_index=True)[1]
+    rows = [{name: values[row] for name, values in encoded.items()} for row in first_rows]
     for row, sentence in zip(rows, sentences):
         if not row["input_ids"]:
             raise ValueError(
                 f"{sentence!r} has no tokens for this model, so it has no vector. Leave it out"
             )
-    return rows, set(np.delete(owner, first).tolist()), longest
+    return rows, set(np.delete(sentence_of_row, first_rows).tolist()), longest
 
 
 def packaged_tokens(sentences: list[str], tokenizer: Any) -> Tokens:
     """As `tokens_of`, but for the tokenizer of `fast_bert.packaged_weights`, and with only the ids
-    of each row.
+    of each sentence. Its own truncation states the length, and [CLS] and [SEP] are always there.
     """
     encoded = tokenizer.encode_batch(sentences)
     cut = {place for place, encoding in enumerate(encoded) if encoding.overflowing}
@@ -147,13 +169,19 @@ def packaged_tokens(sentences: list[str], tokenizer: Any) -> Tokens:
 def by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
     """Yield lists of indices, longest sentences first, so that a batch has similar lengths and
     little padding.
+
+    lengths: in tokens.
+    budget: the most tokens of a batch if each sentence is padded to the longest, whether or not the
+    route pads. A longer sentence is a batch of its own.
+
+    For no sentences, it yields one empty batch.
     """
-    batch, widest = [], 0
-    for place in sorted(range(len(lengths)), key=lambda place: -lengths[place]):
-        widest = widest or lengths[place]
-        if batch and widest * (len(batch) + 1) > budget:
+    batch, longest = [], 0
+    for place in sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True):
+        longest = longest or lengths[place]
+        if batch and longest * (len(batch) + 1) > budget:
             yield batch
-            batch, widest = [], lengths[place]
+            batch, longest = [], lengths[place]
         batch.append(place)
     yield batch
 

@@ -16,11 +16,14 @@ OLD_NAMES = {  # old versions had a setting for each pooling
     "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }
-MODULE = re.compile(r"^sentence_transformers\.(.*\.)?")  # of a class of the library
+# what stands before the class in the "type" of a part, such as "sentence_transformers.models."
+MODULE = re.compile(r"^sentence_transformers\.(.*\.)?")
 # settings of the transformer that embed follows, or that say what it does anyway
-KNOWN = "max_seq_length do_lower_case transformer_task modality_config module_output_name".split()
+KNOWN_SETTINGS = (
+    "max_seq_length do_lower_case transformer_task modality_config module_output_name"
+).split()
 # files with the settings of the transformer, in the order in which the library looks for them
-TRANSFORMER = tuple(
+SETTINGS_FILES = tuple(
     f"sentence_{kind}_config.json"
     for kind in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
 )
@@ -28,7 +31,7 @@ TRANSFORMER = tuple(
 
 def transformer_part(folder: str | Path) -> str | Path:
     """The folder of the transformer itself: old versions put it into an inner folder,
-    "0_Transformer".
+    "0_Transformer". `folder` itself, as it was given, if modules.json names no transformer.
 
     Raises EncoderError if modules.json is damaged, or points outside the folder.
     """
@@ -36,7 +39,11 @@ def transformer_part(folder: str | Path) -> str | Path:
 
 
 def stated_length(folder: str | Path) -> int | None:
-    """The most tokens of a text that the library reads, if the transformer's folder states it."""
+    """The most tokens of a text that the library reads; None if the folder does not state it.
+
+    folder: of the transformer itself, see `transformer_part`. Raises EncoderError if the file with
+    its settings is damaged.
+    """
     return _transformer_settings(folder).get("max_seq_length")
 
 
@@ -45,39 +52,48 @@ def recipe(folder: str | Path) -> tuple[str, str]:
     each text.
 
     folder: of the model or of its transformer. ("mean", "") if nothing is said. Raises EncoderError
-    for what `embed` cannot do, such as another pooling or a further layer.
+    for what `embed` cannot do, such as another pooling or a further layer, and for a damaged file.
     """
     folder = Path(folder)
     if not (folder / "modules.json").is_file() and str(folder) == transformer_part(folder.parent):
         folder = folder.parent  # it was the inner folder
     modules = dict(_modules(folder))
-    pooling = _read(modules["Pooling"] / "config.json", dict) if "Pooling" in modules else {}
-    poolings = _poolings(pooling)
+    pooling_settings = (
+        _read(modules["Pooling"] / "config.json", dict) if "Pooling" in modules else {}
+    )
+    poolings = _poolings(pooling_settings)
     settings = _read(folder / "config_sentence_transformers.json", dict)
     prompt = (settings.get("prompts") or {}).get(settings.get("default_prompt_name")) or ""
 
-    inner = modules.get("Transformer", folder)
+    transformer = modules.get("Transformer", folder)
     other_modules = [
         kind for kind in modules if kind not in ("Transformer", "Pooling", "Normalize")
     ]
-    stated = _transformer_settings(inner)
-    unknown_settings = [name for name, value in stated.items() if value and name not in KNOWN]
-    truncation_side = _read(inner / "tokenizer_config.json", dict).get("truncation_side")
+    stated = _transformer_settings(transformer)
+    unknown_settings = [
+        name for name, value in stated.items() if value and name not in KNOWN_SETTINGS
+    ]
+    truncation_side = _read(transformer / "tokenizer_config.json", dict).get("truncation_side")
     is_another_pooling = len(poolings) > 1 or poolings[0] not in POOLINGS
-    listed = ", ".join(unknown_settings)
     # {what the model does that embed cannot do: whether it does that}; the first is reported
     reasons = {
         f"has a further layer, {', '.join(other_modules)}": other_modules,
-        f"is used with settings that embed does not know ({listed})": unknown_settings,
+        f"is used with settings that embed does not know ({', '.join(unknown_settings)})": (
+            unknown_settings
+        ),
         "cuts off the beginning of long texts (truncation_side)": truncation_side == "left",
         "cuts its vectors (truncate_dim)": settings.get("truncate_dim"),
         "does not pool its token vectors": modules and "Pooling" not in modules,
         f"pools in another way, {' with '.join(map(str, poolings))}": is_another_pooling,
-        "leaves its prompt out of the pooling": prompt and pooling.get("include_prompt") is False,
+        "leaves its prompt out of the pooling": (
+            prompt and pooling_settings.get("include_prompt") is False
+        ),
         "reads all text in lower case (do_lower_case)": stated.get("do_lower_case"),
     }
     for reason, applies in reasons.items():
         if applies:
+            # embed can pool the token vectors if it finds the transformer: it is named, or the
+            # folder has no modules.json and is the transformer itself
             or_else = ""
             if "Transformer" in modules or not modules:
                 or_else = ", or name a pooling: embed then pools the model's token vectors"
@@ -88,10 +104,11 @@ def recipe(folder: str | Path) -> tuple[str, str]:
     return poolings[0], prompt
 
 
-def _poolings(pooling: dict[str, Any]) -> list[Any]:
+def _poolings(settings: dict[str, Any]) -> list[Any]:
     """The names of the poolings that these settings ask for: more than one are joined."""
-    by_old_names = [kind for name, kind in OLD_NAMES.items() if pooling.get(name)]
-    names = pooling.get("pooling_mode", by_old_names or ["mean"])  # the library's default
+    by_old_names = [kind for name, kind in OLD_NAMES.items() if settings.get(name)]
+    names = settings.get("pooling_mode", by_old_names or ["mean"])  # the library's default
+    # newer versions write one name, or a list of them
     return names if isinstance(names, list) and names else [names]
 
 
@@ -115,7 +132,8 @@ def _modules(folder: str | Path) -> list[tuple[str, Path]]:
 
 
 def _transformer_settings(folder: str | Path) -> dict[str, Any]:
-    return next(filter(None, (_read(Path(folder) / name, dict) for name in TRANSFORMER)), {})
+    # of the first file that is there and not empty
+    return next(filter(None, (_read(Path(folder) / name, dict) for name in SETTINGS_FILES)), {})
 
 
 def _read(path: Path, kind: type) -> Any:

@@ -8,7 +8,8 @@ import torch
 
 
 def each(work: Callable[[Any], Any], items: Iterable[Any], threads: int) -> Iterator[Any]:
-    """Yield `work(item)` for every item, in order of completion.
+    """Yield `work(item)` for every item, in order of completion. Nothing starts before the first
+    result is asked for.
 
     threads: how many workers take items from one queue.
 
@@ -16,8 +17,9 @@ def each(work: Callable[[Any], Any], items: Iterable[Any], threads: int) -> Iter
     wait at every step when another program delays one of them. With one thread or one item, the
     caller does the work with its own number of torch threads.
 
-    On an error in `work`, Ctrl-C in the caller, or a caller that stops iterating, the other workers
-    end after their current item. torch's number of threads is restored afterwards.
+    An error in `work` is raised here. On such an error, Ctrl-C in the caller, or a caller that
+    stops iterating, the other workers end after their current item. torch's number of threads is
+    restored afterwards.
     """
     items = list(items)
     if threads < 2 or len(items) < 2:
@@ -25,10 +27,10 @@ def each(work: Callable[[Any], Any], items: Iterable[Any], threads: int) -> Iter
         return
     before = torch.get_num_threads()
     torch.set_num_threads(1)  # inherited by new threads
-    pool = ThreadPoolExecutor(min(threads, len(items)), "embed")
+    pool = ThreadPoolExecutor(min(threads, len(items)), thread_name_prefix="embed")
     try:
-        for done in as_completed([pool.submit(work, item) for item in items]):
-            yield done.result()
+        for future in as_completed([pool.submit(work, item) for item in items]):
+            yield future.result()
     finally:
         pool.shutdown(cancel_futures=True)
         torch.set_num_threads(before)

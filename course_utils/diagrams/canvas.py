@@ -14,8 +14,17 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn, TypeVar
 
-from .look import DARKEST, KIND_OF_TOKEN, KINDS, LINE_SPACING, SMALL, TEXT, stylesheet, text_width
-from .look import in_lines as in_lines
+from .look import (
+    DARKEST,
+    KIND_OF_TOKEN,
+    KINDS,
+    LINE_SPACING,
+    SMALL,
+    TEXT,
+    in_lines as in_lines,  # other modules take it from here
+    stylesheet,
+    text_width,
+)
 
 WIDTH = 520
 MIDDLE = WIDTH / 2
@@ -55,8 +64,8 @@ class Canvas:
     height: in units. At most 260 lets a slide show the drawing at its full width. gap: between the
     tip of an arrow and the box that it leads to, in `box_from`.
 
-    Each method raises ValueError for something outside the drawing, or for a text that is wider
-    than its box.
+    The methods that draw raise ValueError for something outside the drawing, for a text that is
+    wider than its box or the drawing, and for a kind that `look.KINDS` does not have.
     """
 
     def __init__(self, name: str, height: float, gap: float = 0):
@@ -74,12 +83,12 @@ class Canvas:
     def _refuse(self, why: str) -> NoReturn:
         raise ValueError(f"The diagram {self.name!r} cannot be drawn: {why}.")
 
-    def _inside(self, *places: Place) -> None:
+    def _check_inside(self, *places: Place) -> None:
         for x, y in places:
             if not (0 <= x <= WIDTH and 0 <= y <= self.height):
                 self._refuse(f"({x:g}, {y:g}) is outside {WIDTH} x {self.height}")
 
-    def _known_kind(self, kind: str) -> str:
+    def _checked_kind(self, kind: str) -> str:
         if kind not in KINDS:
             self._refuse(f"there is no kind {kind!r} (the kinds are {', '.join(KINDS)})")
         return kind
@@ -93,6 +102,7 @@ class Canvas:
         thick: bool = False,
         **attributes: Any,
     ) -> None:
+        # a string times False is empty
         classes = classes.strip() + " dashed" * dashed + " thick" * thick
         rounded = [round(value, 1) if isinstance(value, float) else value for value in arguments]
         self._into.append(getattr(self._svg, shape)(*rounded, class_=classes, **attributes))
@@ -100,14 +110,15 @@ class Canvas:
     def _rectangle(
         self, x: float, y: float, width: float, height: float, classes: str, **attributes: Any
     ) -> None:
-        self._inside((x, y), (x + width, y + height))
+        self._check_inside((x, y), (x + width, y + height))
         self._add("Rectangle", x, y, float(width), float(height), classes=classes, **attributes)
 
     @contextmanager
     def step(self, number: int | None = None) -> Generator[None]:
         """A step of a slide: all that is drawn inside appears together, one key press later.
 
-        number: of a step that may have other parts, too; 0 is there from the beginning.
+        number: of the step, which other calls with this number may share; 0 is there from the
+        beginning. Without it, it is the step after the last one.
         """
         if number == 0:
             yield
@@ -141,28 +152,29 @@ class Canvas:
     ) -> None:
         """A line of text, or several separated by line ends, around the middle height `y`.
 
-        anchor: whether x is the "start", "middle" or "end" of the text. kind: the colour. quiet:
-        for remarks.
+        size: of the type, in units. anchor: whether x is the "start", "middle" or "end" of the
+        text. kind: the colour, of `look.KINDS`. mono: in letters of equal widths, for tokens and
+        code. quiet: in grey, for remarks.
         """
-        # without one of the other anchors, the stylesheet has the middle
+        # the classes of the stylesheet; text without an anchor is around the middle
         flags = {"mono": mono, "bold": bold, "quiet": quiet, anchor: anchor != "middle"}
         classes = " ".join(name for name, wanted in flags.items() if wanted)
         if kind:
-            classes += f" {self._known_kind(kind)}-text"
+            classes += f" {self._checked_kind(kind)}-text"
         lines = str(text).split("\n")
         for number, line in enumerate(lines):
             width = text_width(line, size, mono)
             left = x - {"start": 0, "middle": width / 2, "end": width}[anchor]
             if left < -SLACK or left + width > WIDTH + SLACK:
                 self._refuse(f"{line!r} is too wide there")
-            height = y + (number - (len(lines) - 1) / 2) * size * LINE_SPACING
-            self._inside((x, height))
-            self._add("Text", line, size, float(x), float(height), classes=classes)
+            line_y = y + (number - (len(lines) - 1) / 2) * size * LINE_SPACING
+            self._check_inside((x, line_y))
+            self._add("Text", line, size, float(x), float(line_y), classes=classes)
         if any(lines):
             self.texts.append(" ".join(lines))
 
     def label(self, x: float, y: float, text: object, **look: Any) -> None:
-        """A small text that starts at x, with the look of a `text`."""
+        """A small text that starts at x. look: further arguments of `text`, such as kind."""
         self.text(x, y, text, SMALL, "start", **look)
 
     def box(
@@ -184,13 +196,14 @@ class Canvas:
     ) -> Box:
         """A box with its text in the middle. Returns its (left, top, right, bottom).
 
-        shade: from 0 to 1, drawn as darkness.
+        text: one line or several. round_by: the radius of the corners. shade: from 0 to 1, drawn as
+        darkness; a number beyond counts as the nearer of these.
         """
-        place = (float(x), float(y), width, height)
-        self._rectangle(*place, self._known_kind(kind), dashed=dashed, thick=thick, rx=round_by)
+        area = (float(x), float(y), width, height)
+        self._rectangle(*area, self._checked_kind(kind), dashed=dashed, thick=thick, rx=round_by)
         if shade:
             darkness = round(DARKEST * min(1.0, max(0.0, float(shade))), 2)
-            self._rectangle(*place, f"{kind}-tip", rx=round_by, fill_opacity=darkness)
+            self._rectangle(*area, f"{kind}-tip", rx=round_by, fill_opacity=darkness)
         if str(text):
             for line in str(text).split("\n"):
                 if text_width(line, size, mono) > width:
@@ -209,7 +222,11 @@ class Canvas:
         over: str = "",
         **look: Any,
     ) -> Box:
-        """A `box` with an arrow to its nearest place from `start`. over: a text over the arrow."""
+        """A `box` with an arrow to its nearest place from `start`. Returns what `box` returns.
+
+        text, look: further arguments of `box`: its text, kind and size by position, others by name.
+        over: a text over the arrow.
+        """
         nearest = (
             min(max(start[0], x - self.gap), x + width + self.gap),
             min(max(start[1], y - self.gap), y + height + self.gap),
@@ -229,8 +246,8 @@ class Canvas:
         thick: bool = False,
     ) -> None:
         """A circle around (x, y): "filled", a "ring", or a "dot" in the colour of a line."""
-        self._inside((x - radius, y - radius), (x + radius, y + radius))
-        classes = self._known_kind(kind) + {"filled": "", "ring": "-line", "dot": "-tip"}[look]
+        self._check_inside((x - radius, y - radius), (x + radius, y + radius))
+        classes = self._checked_kind(kind) + {"filled": "", "ring": "-line", "dot": "-tip"}[look]
         self._add(
             "Circle", float(x), float(y), float(radius), classes=classes, dashed=dashed, thick=thick
         )
@@ -254,6 +271,7 @@ class Canvas:
             kinds = [KIND_OF_TOKEN.get(str(token), "token") for token in tokens]
         boxes = []
         for token, kind in zip(tokens, kinds, strict=True):
+            # 6 units are free on either side of the text
             wide = width or text_width(str(token), SMALL, True) + 12
             boxes.append(
                 self.box(
@@ -278,8 +296,9 @@ class Canvas:
     ) -> Box:
         """A vector as a small stack of cells, or a row of them (`across`). Returns its box.
 
-        values: numbers from 0 to 1, one for each cell, drawn as darkness. marked: {cell: kind} of
-        those that are of another kind.
+        width, height: of the whole vector. values: numbers from 0 to 1, one for each cell, drawn as
+        darkness; a number beyond counts as the nearer of these. marked: {cell: kind} of those that
+        are of another kind.
         """
         for number in range(cells):
             if across:
@@ -287,7 +306,7 @@ class Canvas:
             else:
                 cell = (x, y + number * height / cells, width, height / cells)
             cell_kind = (marked or {}).get(number, kind)
-            self._rectangle(*cell, self._known_kind(cell_kind))
+            self._rectangle(*cell, self._checked_kind(cell_kind))
             if values is not None:
                 opacity = round(min(1.0, max(0.0, float(values[number]))), 2)
                 self._rectangle(*cell, f"{cell_kind}-tip", fill_opacity=opacity)
@@ -297,6 +316,7 @@ class Canvas:
         """A small square matrix of `number` rows: in row i, cell filled[i] is filled."""
         self._rectangle(float(x), float(y), size, size, "head-line")
         side = size / number
+        # a path for each filled cell: to its upper left corner, then right, down, left and back
         squares = [
             f"M{x + side * column:.1f},{y + side * row:.1f} h{side:.1f} v{side:.1f} h-{side:.1f} z"
             for row, column in enumerate(filled)
@@ -318,23 +338,29 @@ class Canvas:
     ) -> None:
         """An arrow from one place to another, with a text beside its middle, such as a shape.
 
-        bend: how far its middle lies beside the straight line. tip=False draws a line. side: 1 or
-        -1, the side of the arrow where the text stands.
+        bend: how far its middle lies beside the straight line; to the right, seen in its direction,
+        if positive. tip=False draws a line. side: where the text stands: 1 is above the arrow, or
+        to its right if it runs more up or down than across; -1 is the other side.
         """
-        self._inside(start, end)
+        self._check_inside(start, end)
         (x0, y0), (x1, y1) = start, end
-        length = math.dist(start, end) or 1
+        length = math.dist(start, end) or 1  # 1: do not divide by 0
         across = (-(y1 - y0) / length, (x1 - x0) / length)
         middle = ((x0 + x1) / 2 + bend * across[0], (y0 + y1) / 2 + bend * across[1])
         # the curve goes half of the way to this place, so its middle is `bend` beside the line
         control = (middle[0] + bend * across[0], middle[1] + bend * across[1])
         last_part = math.dist(control, end) or 1
         ahead = ((x1 - control[0]) / last_part, (y1 - control[1]) / last_part)
-        # the line goes on for 2 units below the tip
+        # the line goes on for 2 units below the tip, so that no gap shows
         hidden = TIP_LENGTH - 2 if tip else 0
         stop = (x1 - hidden * ahead[0], y1 - hidden * ahead[1])
-        way = f"M{x0:.1f},{y0:.1f} Q{control[0]:.1f},{control[1]:.1f} {stop[0]:.1f},{stop[1]:.1f}"
-        self._add("Path", way, classes=f"{self._known_kind(kind)}-line", dashed=dashed, thick=thick)
+        self._add(
+            "Path",
+            f"M{x0:.1f},{y0:.1f} Q{control[0]:.1f},{control[1]:.1f} {stop[0]:.1f},{stop[1]:.1f}",
+            classes=f"{self._checked_kind(kind)}-line",
+            dashed=dashed,
+            thick=thick,
+        )
         if tip:
             self._tip(end, ahead, kind)
         if text:
@@ -354,12 +380,15 @@ class Canvas:
         """The triangle at the end of an arrow. ahead: its direction there, of length 1."""
         x, y = end[0] - TIP_LENGTH * ahead[0], end[1] - TIP_LENGTH * ahead[1]
         shape = f"M{end[0]:.1f},{end[1]:.1f}"
+        # from the middle of its base, at a right angle to the direction, to both of its corners
         for half in (TIP_WIDTH / 2, -TIP_WIDTH / 2):
             shape += f" L{x + half * ahead[1]:.1f},{y - half * ahead[0]:.1f}"
         self._add("Path", f"{shape} Z", classes=f"{kind}-tip")
 
     def path(self, *points: Place, text: str = "", tip: bool = True, **look: Any) -> None:
-        """Lines from point to point, the last of them an `arrow` with the text beside it."""
+        """Lines from point to point, two at least, the last of them an `arrow` with the text beside
+        it. tip=False makes it a line. look: further arguments of `arrow`, for all of them.
+        """
         *corners, last = itertools.pairwise(points)
         for start, end in corners:
             self.arrow(start, end, tip=False, **look)
@@ -375,9 +404,9 @@ class Canvas:
             self.height,
             class_="cu-svg",
             role="img",
-            aria_label=html.escape(alt),
-            id_prefix="d",
+            aria_label=html.escape(alt),  # drawsvg writes attributes as they are
         )
         drawing.append_css(stylesheet())
         drawing.append(self._drawing)
+        # it stands in a page of HTML: no XML declaration, no script
         return Diagram(str(drawing.as_svg(header="", skip_js=True)), alt, self.texts)

@@ -28,13 +28,14 @@ Cell = str | tuple[object, str] | tuple[object, str, int] | None
 WORDS = ("bare", "thick", "dashed", "cells", "line", "back")  # of a look, beside its kind
 EDGE = 4  # what stays free at the left and at the right
 ROOM = WIDTH - 2 * EDGE
-LINE = 17  # the height of a line of text
+LINE = 17  # the height of a line of text: SMALL times look.LINE_SPACING, rounded up
 PADDING = 12  # of a box: what its text leaves free, across and up
 CONCLUSION = 22  # the height of a line of the conclusion below a drawing
-BOLD = 1.08  # how much wider bold type is
-VECTOR_HEIGHT = 36
+BOLD = 1.08  # about how much wider bold type is
+VECTOR_WIDTH, VECTOR_HEIGHT = 28, 36  # of a cell that is drawn as a stack of cells
 ROW_GAP, BAR_GAP = 6, 12  # between two rows of a `table`, and between two `bars`
-GROWTH_IN_TABLE, GROWTH_IN_FLOW = 60, 44  # how much wider a column may become
+# by how much a column may become wider than it needs to be
+GROWTH_IN_TABLE, GROWTH_IN_FLOW = 60, 44
 PIECE, NEXT_LINE = 25, 30  # in `lines`: the height of a piece, and from one line to the next
 PIECE_GAP = 2  # between two pieces
 TIGHT = 7  # by how much less than other pieces the tokens leave free
@@ -51,7 +52,7 @@ class Item(NamedTuple):
 
     @property
     def press(self) -> int:
-        """With which key press it appears; 0 is from the beginning."""
+        """With which key press it appears; 0, also without a number, is from the beginning."""
         return next((int(word) for word in self.words if word.isdigit()), 0)
 
     @property
@@ -69,14 +70,17 @@ class Item(NamedTuple):
         """How high it is when it is drawn in this width."""
         if "cells" in self.words:
             return VECTOR_HEIGHT
-        around = 4 if "bare" in self.words else PADDING
-        return LINE * (1 + self.broken(width).count("\n")) + around
+        around = 4 if "bare" in self.words else PADDING  # a text without a box needs less
+        return LINE * (1 + self.text_within(width).count("\n")) + around
 
-    def broken(self, width: float) -> str:
-        """The text in lines of at most this width; lines of its own stay lines."""
+    def text_within(self, width: float) -> str:
+        """The text in lines that fit this width; lines of its own stay lines.
+
+        A word that is wider stays whole, and so does a token.
+        """
         if self.width < width + 0.1 or self.mono:  # 0.1: widths are sums of rounded numbers
             return self.text
-        within = (width - PADDING) / BOLD
+        within = (width - PADDING) / BOLD  # as if it were bold
         return "\n".join(in_lines(line, within) for line in self.text.split("\n"))
 
     def draw(
@@ -84,26 +88,27 @@ class Item(NamedTuple):
     ) -> None:
         """Draw it into the place with this upper left corner and this size.
 
-        at_left: a bare text begins at the left, and is not in the middle.
+        at_left: a bare text begins at the left instead of standing in the middle.
         """
         bold = "thick" in self.words
         if "cells" in self.words:
-            wide = min(width, 28)
+            wide = min(width, VECTOR_WIDTH)
             canvas.vector(x + (width - wide) / 2, y, kind=self.kind, width=wide, height=height)
         elif "bare" in self.words:
             kind = None if self.kind == "plain" else self.kind
             quiet = kind is None and not bold
             look = {"mono": self.mono, "kind": kind, "bold": bold, "quiet": quiet}
             place, anchor = (x, "start") if at_left else (x + width / 2, "middle")
-            canvas.text(place, y + height / 2, self.broken(width), SMALL, anchor, **look)
+            canvas.text(place, y + height / 2, self.text_within(width), SMALL, anchor, **look)
         else:
             dashed = "dashed" in self.words or self.kind == "padding"
             look = {"mono": self.mono, "bold": bold, "thick": bold, "dashed": dashed}
-            canvas.box(x, y, width, height, self.broken(width), self.kind, SMALL, **look)
+            canvas.box(x, y, width, height, self.text_within(width), self.kind, SMALL, **look)
 
 
 def read(cell: Cell) -> Item | None:
-    """What a cell says about itself. A text alone is a token, special ones look different.
+    """The item of a cell, None of an empty place. A text alone is a token, special ones look
+    different.
 
     Raises ValueError for a look with an unknown word.
     """
@@ -143,18 +148,18 @@ def _items(row: Sequence[Item | None]) -> list[tuple[int, Item]]:
     return [(column, item) for column, item in enumerate(row) if item]
 
 
-def _numbered(grid: Grid) -> bool:
+def _has_presses(grid: Grid) -> bool:
     """Whether the cells say with which key press they appear."""
     return any(word.isdigit() for row in grid for _, item in _items(row) for word in item.words)
 
 
-def _edges(widths: list[float], most: float, growing: Sequence[int]) -> list[float]:
+def _column_edges(widths: list[float], most: float, growing: Sequence[int]) -> list[float]:
     """Where the columns begin, and where the last one ends: they fill the room, in the middle.
 
     If they need more than the room, the widest shrink; if less, those of `growing` grow, each by
-    at most `most`.
+    at most `most`. growing: numbers of columns. Returns one edge more than there are columns.
     """
-    cap = max(widths)
+    cap = max(widths)  # what no column may be wider than, lowered until all fit
     while sum(min(width, cap) for width in widths) > ROOM:
         cap -= 1
     widths = [min(width, cap) for width in widths]
@@ -166,26 +171,31 @@ def _edges(widths: list[float], most: float, growing: Sequence[int]) -> list[flo
 
 
 def _canvas(alt: str, height: float, conclusion: str) -> Canvas:
-    """A canvas with room for the conclusion, which stands below all else in a step of its own."""
-    return Canvas(alt[:40], height + CONCLUSION * len(_broken(conclusion)) + 6)
+    """A canvas with room for the conclusion, which `_finish` draws below all else in its own step.
+
+    height: of all else.
+    """
+    # errors name a canvas: the beginning of its sentence is enough
+    return Canvas(alt[:40], height + CONCLUSION * len(_conclusion_lines(conclusion)) + 6)
 
 
-def _broken(conclusion: str) -> list[str]:
+def _conclusion_lines(conclusion: str) -> list[str]:
+    # in_lines measures type that is not bold
     return in_lines(conclusion, ROOM / BOLD, TEXT).split("\n") if conclusion else []
 
 
 def _finish(canvas: Canvas, alt: str, rows: Iterable[str], conclusion: str) -> Diagram:
     """Draw the conclusion; the alternative text is `alt` and all that is written, row by row."""
-    lines = _broken(conclusion)
-    if lines:
-        middle = canvas.height - CONCLUSION * len(lines) / 2 - 4
+    conclusion_lines = _conclusion_lines(conclusion)
+    if conclusion_lines:
+        middle_y = canvas.height - CONCLUSION * len(conclusion_lines) / 2 - 4
         with canvas.step():
-            canvas.text(MIDDLE, middle, "\n".join(lines), bold=True)
+            canvas.text(MIDDLE, middle_y, "\n".join(conclusion_lines), bold=True)
     written = "; ".join(text for text in (*rows, conclusion) if text)
     return canvas.finish(f"{alt} {written}.")
 
 
-def _in_words(items: Iterable[Item | None]) -> str:
+def _row_text(items: Iterable[Item | None]) -> str:
     """What is written in a row, in one line."""
     return ", ".join(item.text.replace("\n", " ") for item in items if item and item.text)
 
@@ -199,15 +209,16 @@ def table(
     gap: between two columns.
     """
     grid = _grid(rows)
+    # a cell that takes several columns makes none of them wider
     widths = [0.0] * max(map(len, grid))
-    growing = set()
+    growing = set()  # the columns that have a box
     for row in grid:
         for column, item in _items(row):
             if item.span == 1:
                 widths[column] = max(widths[column], item.width + gap)
                 if "bare" not in item.words:
                     growing.add(column)
-    edges = _edges(widths, GROWTH_IN_TABLE, sorted(growing))
+    edges = _column_edges(widths, GROWTH_IN_TABLE, sorted(growing))
 
     def width(column: int, item: Item) -> float:
         return edges[column + item.span] - edges[column] - gap
@@ -217,14 +228,15 @@ def table(
         for row in grid
     ]
     canvas = _canvas(alt, EDGE + sum(heights) + ROW_GAP * len(heights), conclusion)
-    numbered, y = _numbered(grid), float(EDGE)
+    has_presses = _has_presses(grid)
+    y = float(EDGE)
     for number, (row, height) in enumerate(zip(grid, heights)):
         for column, item in _items(row):
-            with canvas.step(item.press if numbered else number):
+            with canvas.step(item.press if has_presses else number):
                 is_name = column == 0 and item.span == 1
                 item.draw(canvas, edges[column], y, width(column, item), height, is_name)
         y += height + ROW_GAP
-    return _finish(canvas, alt, map(_in_words, grid), conclusion)
+    return _finish(canvas, alt, map(_row_text, grid), conclusion)
 
 
 def lines(rows: Mapping[str, Sequence[Cell]], alt: str, conclusion: str = "") -> Diagram:
@@ -233,55 +245,62 @@ def lines(rows: Mapping[str, Sequence[Cell]], alt: str, conclusion: str = "") ->
     rows: {name: pieces}; the first line of a name is bold. alt: a sentence that says what the rows
     show. conclusion: a line below them.
     """
-    left = _names_width(rows)
+    left = _end_of_names(rows)
     placed_rows = []  # (name, its top, [(piece, x, y, width)])
     y = float(EDGE)
     for name, cells in rows.items():
-        pieces, last_line = _placed(filter(None, map(read, cells)), left, y)
+        pieces, last_top = _pieces_in_lines(filter(None, map(read, cells)), left, y)
         placed_rows.append((name, y, pieces))
-        # below the pieces and the name, whichever is lower
-        y = max(last_line + PIECE, y + LINE * (1 + name.count("\n")) + 4) + 9
+        # 9 below the pieces, or 13 below the name, whichever is lower
+        y = max(last_top + PIECE, y + LINE * (1 + name.count("\n")) + 4) + 9
     canvas = _canvas(alt, y, conclusion)
-    numbered = _numbered(_grid(rows.values()))
+    has_presses = _has_presses(_grid(rows.values()))
     for number, (name, top, pieces) in enumerate(placed_rows, start=1):
-        with canvas.step(0 if numbered else number):
-            _name(canvas, top + PIECE // 2, name)
-        for piece, x, y, wide in pieces:
-            with canvas.step(piece.press if numbered else number):
-                piece.draw(canvas, x, y, wide, PIECE)
+        with canvas.step(0 if has_presses else number):
+            _draw_name(canvas, top + PIECE // 2, name)
+        for piece, piece_x, piece_y, wide in pieces:
+            with canvas.step(piece.press if has_presses else number):
+                piece.draw(canvas, piece_x, piece_y, wide, PIECE)
     words = [
-        _row_in_words(name, [piece.text for piece, *_ in pieces], " ")
+        _named_row_text(name, [piece.text for piece, *_ in pieces], " ")
         for name, _, pieces in placed_rows
     ]
     return _finish(canvas, alt, words, conclusion)
 
 
-def _placed(
+def _pieces_in_lines(
     pieces: Iterable[Item], left: float, top: float
 ) -> tuple[list[tuple[Item, float, float, float]], float]:
-    """[(piece, x, y, width)] of a text in as many lines as it needs, and the top of its last."""
-    x, y, placed = left, top, []
+    """[(piece, x, y, width)] of a text in as many lines as it needs, and the top of its last.
+
+    left, top: of the first piece. A piece that is wider than a line cannot be drawn.
+    """
+    x, y = left, top
+    placed = []
     for piece in pieces:
-        wide = piece.width - TIGHT * piece.mono
-        if x + wide > WIDTH - 1:
+        wide = piece.width - (TIGHT if piece.mono else 0)
+        if x + wide > WIDTH - 1:  # a line of 1.6 units around the piece stays visible
             x, y = left, y + NEXT_LINE
         placed.append((piece, x, y, wide))
         x += wide + PIECE_GAP
     return placed, y
 
 
-def _names_width(names: Iterable[str]) -> float:
-    """Where what has a name at the left begins."""
+def _end_of_names(names: Iterable[str]) -> float:
+    """The x where the names at the left end, and what they name begins."""
     return EDGE + max(Item(name, "plain", frozenset({"thick"})).width for name in names)
 
 
-def _row_in_words(name: str, texts: Iterable[str], between: str) -> str:
-    """What is written in a row that has a name at the left."""
-    of_parts = between.join(text for text in texts if text)
-    return ": ".join(filter(None, [name.replace("\n", ", "), of_parts]))
+def _named_row_text(name: str, texts: Iterable[str], between: str) -> str:
+    """What is written in a row that has a name at the left, in one line.
+
+    between: what separates its texts.
+    """
+    joined = between.join(text for text in texts if text)
+    return ": ".join(filter(None, [name.replace("\n", ", "), joined]))
 
 
-def _name(canvas: Canvas, y: float, name: str) -> None:
+def _draw_name(canvas: Canvas, y: float, name: str) -> None:
     """A name at the left, whose first line is around the height y and bold."""
     first, *others = name.split("\n")
     canvas.label(EDGE, y, first, bold=True)
@@ -298,38 +317,42 @@ def flow(rows: Sequence[Sequence[Cell]], alt: str, conclusion: str = "") -> Diag
     two rows only keeps them apart. A single row appears box by box.
     alt: a sentence that says what the boxes show. conclusion: a line below them.
     """
-    grid = _grid(rows)
-    widths = [12.0] * max(map(len, grid))
+    grid = _grid(rows)  # with arrows in the rows and columns of odd numbers
+    widths = [12.0] * max(map(len, grid))  # at least; a column may have neither box nor arrow
     for row in grid[::2]:
         for column, item in _items(row):
             if item.span == 1:
+                # an arrow across has room for its tip, and for the text over it
                 least = max(item.width + 8, 30) if column % 2 else item.width
                 widths[column] = max(widths[column], least)
-    edges = _edges(widths, GROWTH_IN_FLOW, range(len(widths)))
+    edges = _column_edges(widths, GROWTH_IN_FLOW, range(len(widths)))
     heights = [_height_in_flow(row, number, edges) for number, row in enumerate(grid)]
     y = EDGE + 10.0  # room for the text over an arrow
     canvas = _canvas(alt, sum(heights) + y + EDGE, conclusion)
-    numbered = _numbered(grid)
+    has_presses = _has_presses(grid)
     for number, (row, height) in enumerate(zip(grid, heights)):
         for column, item in _items(row):
             left, right = edges[column], edges[column + item.span]
             middle = y + height / 2
             place = column if len(grid) == 1 else number  # a single row appears box by box
             step = (place + 1) // 2  # an arrow comes with the box that it leads to
-            with canvas.step(item.press if numbered else step):
+            with canvas.step(item.press if has_presses else step):
                 if number % 2:  # an arrow down
                     x = (left + right) / 2
-                    _arrow(canvas, item, (x, y + 1), (x, y + height - 1))
+                    _draw_arrow(canvas, item, (x, y + 1), (x, y + height - 1))
                 elif column % 2:  # an arrow across
-                    _arrow(canvas, item, (left + 2, middle), (right - 2, middle))
+                    _draw_arrow(canvas, item, (left + 2, middle), (right - 2, middle))
                 else:
                     item.draw(canvas, left, y, right - left, height)
         y += height
-    return _finish(canvas, alt, map(_in_words, grid), conclusion)
+    return _finish(canvas, alt, map(_row_text, grid), conclusion)
 
 
 def _height_in_flow(row: Sequence[Item | None], number: int, edges: Sequence[float]) -> float:
-    """How high a row of boxes or, if its number is odd, of arrows down is."""
+    """How high a row of boxes or, if its number is odd, of arrows down is.
+
+    edges: of the columns, from `_column_edges`. A row of boxes must have one.
+    """
     items = _items(row)
     if number % 2:
         texts = [item.text.count("\n") for _, item in items]
@@ -338,7 +361,7 @@ def _height_in_flow(row: Sequence[Item | None], number: int, edges: Sequence[flo
     return 4 + max(item.height(edges[column + item.span] - edges[column]) for column, item in boxes)
 
 
-def _arrow(canvas: Canvas, item: Item, start: Place, end: Place) -> None:
+def _draw_arrow(canvas: Canvas, item: Item, start: Place, end: Place) -> None:
     if "back" in item.words:
         start, end = end, start
     kind = "plain" if item.kind == "token" else item.kind
@@ -346,7 +369,8 @@ def _arrow(canvas: Canvas, item: Item, start: Place, end: Place) -> None:
     canvas.arrow(start, end, item.text, kind, tip="line" not in item.words, **look)
 
 
-Part = tuple[float, object, str | None]  # length, text, look; without a look, it is a gap
+# length in any unit, text, look as in a cell; with None for a look, it is a gap
+Part = tuple[float, object, str | None]
 
 
 def bars(rows: Mapping[str, Sequence[Part]], alt: str, conclusion: str = "") -> Diagram:
@@ -356,19 +380,22 @@ def bars(rows: Mapping[str, Sequence[Part]], alt: str, conclusion: str = "") -> 
     than its part stands behind it, so only the last part of a bar may have one.
     alt: a sentence that says what the bars show. conclusion: a line below them.
     """
-    left = _names_width(rows)
+    left = _end_of_names(rows)
     longest = max(sum(length for length, _, _ in parts) for parts in rows.values())
     room = WIDTH - left - EDGE
+    # how wide a part of length 1 is
     unit = (room - _behind_the_longest(rows, room, longest)) / longest
+    # of a bar: for its name, with 6 units to spare
     high = max(34, 6 + LINE * max(1 + name.count("\n") for name in rows))
     canvas = _canvas(alt, (high + BAR_GAP) * len(rows) + EDGE, conclusion)
     y = float(EDGE)
     for name, parts in canvas.steps(rows.items()):
-        _name(canvas, y + high / 2 - LINE * name.count("\n") / 2, name)
+        _draw_name(canvas, y + high / 2 - LINE * name.count("\n") / 2, name)
         x = left
         for length, text, look in parts:
             wide = length * unit
             part = read((text, look)) if look else None
+            # a text needs 3 units on either side; behind its part, it begins 6 units after it
             if part and text_width(part.text, SMALL) + 6 <= wide:
                 part.draw(canvas, x, y, wide, high)
             elif part:
@@ -377,18 +404,22 @@ def bars(rows: Mapping[str, Sequence[Part]], alt: str, conclusion: str = "") -> 
             x += wide
         y += high + BAR_GAP
     words = [
-        _row_in_words(name, [str(text) for _, text, _ in row], ", ") for name, row in rows.items()
+        _named_row_text(name, [str(text) for _, text, _ in row], ", ") for name, row in rows.items()
     ]
     return _finish(canvas, alt, words, conclusion)
 
 
 def _behind_the_longest(rows: Mapping[str, Sequence[Part]], room: float, longest: float) -> float:
-    """What must stay free behind the longest bar, for texts wider than the last part of a bar."""
+    """What must stay free behind the longest bar, for texts wider than the last part of a bar.
+
+    room: the width for the longest bar with the texts behind it. longest: the length of that bar.
+    """
     behind = 0.0
     for parts in rows.values():
         length, text, _ = parts[-1]
-        wide = text_width(str(text), SMALL) + 10
+        wide = text_width(str(text), SMALL) + 10  # 6 before the text, 4 behind it
         if text and wide > room * length / longest:
+            # behind a shorter bar, there is room already
             free = room * (1 - sum(part[0] for part in parts) / longest)
             behind = max(behind, wide - free)
     return behind

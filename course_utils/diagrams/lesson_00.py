@@ -12,13 +12,16 @@ Y = {"corner": 160, "name": 178, "cosine": 202, "conclusion": 226}
 
 
 def _place(corner_x: float, turn: float, part: str) -> tuple[float, float]:
-    """Where this part of `REACH` is, in a direction that is turned left by so many radians."""
+    """Where this part of `REACH` is. turn: the angle in radians, upwards from the right."""
     distance = REACH[part]
     return corner_x + distance * math.cos(turn), Y["corner"] - distance * math.sin(turn)
 
 
 def _pair(canvas: Canvas, x: float, level: str, turned: str, angle: float) -> None:
-    """Two arrows from the corner at x: one to the right, one turned, with their names."""
+    """Two arrows from the corner at x: one to the right, one turned, with their names.
+
+    level, turned: the names of these arrows. angle: between them, in radians.
+    """
     for turn in (0, angle):
         canvas.arrow((x, Y["corner"]), _place(x, turn, "tip"), kind="sentence", thick=True)
     # the arc of the angle, as eight short lines
@@ -26,21 +29,23 @@ def _pair(canvas: Canvas, x: float, level: str, turned: str, angle: float) -> No
     canvas.text(*_place(x, angle / 2, "degrees"), f"{math.degrees(angle):.0f}°", SMALL)
     canvas.text(x + REACH["tip"] / 2, Y["name"], level, SMALL, kind="sentence")
     tip_x, tip_y = _place(x, angle, "tip")
-    name_x = min(max(tip_x + 10, x + 30), x + 110)  # within the pair's own column
+    # right of the tip, but neither at the level arrow's corner nor in the next pair's column
+    name_x = min(max(tip_x + 10, x + 30), x + 110)
     canvas.text(name_x, tip_y - 14, turned, SMALL, kind="sentence")
 
 
 def angles(pairs: Mapping[tuple[str, str], float], conclusion: str = "") -> Diagram:
     """Pairs of vectors, each drawn as two arrows at the angle that corresponds to their cosine.
 
-    pairs: {(name, name): cosine}. conclusion: a line below the arrows.
+    pairs: {(name of the level arrow, name of the turned one): cosine}; a name may be "".
+    conclusion: a line below the arrows. Raises ValueError for a cosine beyond -1 or 1.
     """
     lowest = "conclusion" if conclusion else "cosine"
-    canvas = Canvas("00 angles", Y[lowest] + 12)
+    canvas = Canvas("00 angles", Y[lowest] + 12)  # 12: half a line of text, and an edge
     descriptions = []
     for column, ((level, turned), cosine) in enumerate(pairs.items()):
         angle = math.acos(cosine)
-        x = WIDTH / len(pairs) * column + 22
+        x = WIDTH / len(pairs) * column + 22  # of the corner, near the left edge of the column
         _pair(canvas, x, level, turned, angle)
         canvas.text(x + REACH["tip"] / 2, Y["cosine"], f"cosine {cosine:.2f}", bold=True)
         descriptions.append(

@@ -12,6 +12,7 @@ LEFT, BASE = 100, 214  # the corner, the middle of all vectors: both of its dist
 # of the line for the plane: its end, its name, and the number of a distance along it
 AXIS_END, AXIS_NAME, NUMBER_Y = 510, (500, 248), 230
 DOT, FROM_DOT = 4, 10  # the radius of a dot, and how far right of its middle a name begins
+NAMES_WIDTH = 11  # letters in a line of the names that stand together
 
 
 def beside_the_plane(
@@ -21,8 +22,9 @@ def beside_the_plane(
 
     Both distances make a right angle, so the distance from the lower left corner is the true one.
     A triangle shows it for the token nearest to the middle of the plane.
-    tokens: n names. vectors: (n, hidden). points: (n, 2), the same in the plane. named: the tokens
-    whose names stand beside their dots; the names of the others stand together.
+    tokens: n names. vectors: (n, hidden). points: (n, 2), the same projected on the plane, with the
+    middle of all at (0, 0). named: the tokens whose names stand beside their dots; the names of the
+    others stand together, right of the last of their dots.
     """
     inside, outside, true = _distances(vectors, points)
     nearest = int(inside.argmin())
@@ -37,8 +39,13 @@ def beside_the_plane(
         _raised(canvas, tokens, dots, nearest, named)
     with canvas.step():
         x, y = dots[nearest]
-        remark = f"near in the plane, far in {np.shape(vectors)[1]} dimensions"
-        canvas.label(x + 30, y - 18, remark, bold=True, kind="loss")
+        canvas.label(
+            x + 30,
+            y - 18,
+            f"near in the plane, far in {np.shape(vectors)[1]} dimensions",
+            bold=True,
+            kind="loss",
+        )
         _triangle(canvas, (x, y), inside[nearest], true[nearest])
     distances = [f"{token} {x:.2f} in, {y:.2f} out" for token, x, y in zip(tokens, inside, outside)]
     return canvas.finish(
@@ -49,16 +56,23 @@ def beside_the_plane(
 
 
 def _distances(vectors: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, ...]:
-    """How far each vector is from the middle of all: in the plane, out of it, and in truth."""
+    """How far each vector is from the middle of all: in the plane, out of it, in all dimensions.
+
+    Returns three arrays (n,).
+    """
     inside = np.linalg.norm(points, axis=1)
     true = np.linalg.norm(vectors - np.mean(vectors, axis=0), axis=1)
+    # clip: rounding may leave a negative square of a vector in the plane
     return inside, np.sqrt(np.clip(true**2 - inside**2, 0, None)), true
 
 
 def _raised(
     canvas: Canvas, tokens: Sequence[str], dots: Sequence[Place], nearest: int, named: Sequence[str]
 ) -> None:
-    """Draw the dots above the line; names stand beside their dots or, if not `named`, together."""
+    """Draw the dots above the line; names stand beside their dots or, if not `named`, together.
+
+    dots: places of all tokens. nearest: the number of the token that is nearest to the middle.
+    """
     canvas.label(10, 12, "↑ out of the plane", quiet=True)
     others = []
     for number, (token, (x, y)) in enumerate(zip(tokens, dots)):
@@ -73,12 +87,15 @@ def _raised(
         others.sort(key=lambda number: dots[number][0])  # from left to right
         names = ", ".join(tokens[number] for number in others)
         rightmost = dots[others[-1]][0]
-        y = float(np.mean([dots[number][1] for number in others]))
-        canvas.label(rightmost + FROM_DOT, y, textwrap.fill(names, 11), quiet=True)
+        mean_y = float(np.mean([dots[number][1] for number in others]))
+        canvas.label(rightmost + FROM_DOT, mean_y, textwrap.fill(names, NAMES_WIDTH), quiet=True)
 
 
 def _triangle(canvas: Canvas, dot: Place, inside: float, true: float) -> None:
-    """Draw the distance in the plane along the line, and the true one to the dot, with numbers."""
+    """Draw the distance in the plane along the line, and the true one to the dot, with numbers.
+
+    inside, true: these two distances, as they are written.
+    """
     x, y = dot
     for end in ((x, BASE), dot):
         canvas.arrow((LEFT, BASE), end, kind="loss", thick=True, tip=False)

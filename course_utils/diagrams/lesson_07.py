@@ -5,14 +5,15 @@ from collections.abc import Sequence
 from .canvas import SMALL, WIDTH, Canvas, Diagram, Place
 from .look import text_width
 
-# the tops of the tokens and of two rows of vectors, and the size of a vector
+# the tops of the tokens and of two rows of vectors, and the height and the width of a vector
 TOKENS, LOWER, UPPER, VECTOR, WIDE = 184, 104, 34, 28, 20
 
 
 def _two_layers(canvas: Canvas, middles: Sequence[float], mask: int, blocked: int | None) -> None:
     """Vectors above the tokens, and the vector at the mask above them, with lines from all below.
 
-    blocked: the place whose lines to the mask are cut, if any.
+    middles: the x of each token. mask: the place of the mask. blocked: the place whose lines to the
+    mask are cut, if any.
     """
 
     def lines_to(end: Place, bottom: float, cut: int | None) -> None:
@@ -34,19 +35,20 @@ def interventions(
 ) -> Diagram:
     """Two ways to ask whether a prediction depends on a token: mask the token, or block it.
 
-    tokens: three of the sentence, the last one a [MASK]. place, mask: the two places among them.
-    word: the prediction. bits: the surprisal of `word` unchanged, with the token masked, and with
+    tokens: three of the sentence, one of them a [MASK]. place, mask: where the token and the [MASK]
+    are among them.
+    word: the prediction. bits: the surprisals of `word` unchanged, with the token masked, and with
     the token blocked from the mask.
     """
     canvas = Canvas("07 interventions", 260)
-    gap = 3
+    gap = 3  # between two tokens
     masked = [*tokens[:place], "[MASK]", *tokens[place + 1 :]]
-    # each column is wide enough for its token and for what replaces it
+    # each column is wide enough for its token and for what replaces it, with 4 units on either side
     widths = [
         8 + max(text_width(text, SMALL, mono=True) for text in texts)
         for texts in zip(tokens, masked)
     ]
-    across = sum(widths) + 2 * gap
+    across = sum(widths) + 2 * gap  # the width of the three tokens
     (via,) = {0, 1, 2} - {place, mask}  # the third token
     looked_at = tokens[place]
     remarks = {
@@ -56,9 +58,10 @@ def interventions(
     }
 
     for panel, (title, value) in enumerate(zip(remarks, bits, strict=True)):
+        # the first of three panels begins 1 unit from the edge, and the last one ends there
         left = 1 + panel * (WIDTH - 2 - across) / 2
         canvas.text(left + across / 2, 10, title, bold=True)
-        middles, x = [], left
+        x, middles = left, []  # of the next token; of those drawn
         for token, wide in zip(masked if title == "masked" else tokens, widths):
             canvas.tokens(x, TOKENS, [token], width=wide)
             middles.append(x + wide / 2)

@@ -13,68 +13,82 @@ Y = {
     "result": 194,
     "remark": 238,
 }
-ARC = 0.11  # how high a line of attention rises, in its length
+ARC = 0.11  # how high a line of attention rises, as a fraction of the distance that it spans
 
 
 def two_ways(lengths: tuple[int, int], both: int) -> Diagram:
     """A bi-encoder, which reads two sentences separately, beside a cross-encoder, which does not.
 
     lengths: of the two sentences in tokens, each with [CLS] and [SEP]. both: the length of the two
-    as one input.
+    as one input, in tokens, separators included.
     """
     canvas = Canvas("09 two ways", 250)
 
-    def cells(x: float, count: int, wide: float, special: tuple[int, ...]) -> None:
-        """Tokens without their text, and lines of attention from one to all others."""
+    def sequence(left: float, count: int, wide: float, special: tuple[int, ...]) -> None:
+        """Tokens without their text, and lines of attention from one to all others.
+
+        left: the edge of the first token. count: of tokens. wide: the width of each. special: the
+        places of [CLS] and the separators.
+        """
         for token in range(count):
             kind = "special" if token in special else "token"
-            canvas.box(x + token * wide, Y["tokens"], wide, 20, kind=kind, round_by=0)
-        looking = special[-1] // 3  # in the first third of the tokens
-        start = x + (looking + 0.5) * wide
+            canvas.box(left + token * wide, Y["tokens"], wide, 20, kind=kind, round_by=0)
+        looking = (count - 1) // 3  # whose attention is shown: in the first third
+        looking_x = left + (looking + 0.5) * wide
         for token in range(count):
-            end = x + (token + 0.5) * wide
+            x = left + (token + 0.5) * wide
             if token != looking:
                 canvas.arrow(
-                    (start, Y["tokens"]),
-                    (end, Y["tokens"]),
-                    bend=(start - end) * ARC,
+                    (looking_x, Y["tokens"]),
+                    (x, Y["tokens"]),
+                    bend=(looking_x - x) * ARC,
                     tip=False,
                     kind="head",
                 )
 
     first, second = lengths
-    left, right = 121, 398  # the middles of the two halves
+    bi_x, cross_x = 121, 398  # the middles of the two halves
     both_left = 284  # the left edge of the one input
-    wide = 204 / (first + second)  # of a token
-    canvas.text(left, Y["title"], "bi-encoder", bold=True)
-    for start, count, name in ((6, first, "one"), (28 + first * wide, second, "other")):
-        cells(start, count, wide, (0, count - 1))
-        middle = start + count * wide / 2
+    wide = 204 / (first + second)  # of a token, so that both sentences have 204 units
+    canvas.text(bi_x, Y["title"], "bi-encoder", bold=True)
+    # two sequences, 22 units apart
+    for left, count, name in ((6, first, "one"), (28 + first * wide, second, "other")):
+        sequence(left, count, wide, (0, count - 1))
+        middle = left + count * wide / 2
         canvas.box_from(
             (middle, Y["tokens"] + 20), middle - 42, Y["encoder"], 84, 34, "encoder", "layer", SMALL
         )
         canvas.arrow((middle, Y["encoder"] + 34), (middle, Y["vector"]))
         canvas.vector(middle - 28, Y["vector"], width=56, height=18, kind="sentence", across=True)
-        canvas.arrow((middle, Y["vector"] + 18), (left, Y["result"]))
+        canvas.arrow((middle, Y["vector"] + 18), (bi_x, Y["result"]))
         canvas.text(middle, Y["name"], name, SMALL, quiet=True)
-    canvas.box(left - 40, Y["result"], 80, 28, "cosine", size=SMALL)
-    canvas.text(left, Y["remark"], "vectors to use again", SMALL, kind="sentence", bold=True)
+    canvas.box(bi_x - 40, Y["result"], 80, 28, "cosine", size=SMALL)
+    canvas.text(bi_x, Y["remark"], "vectors to use again", SMALL, kind="sentence", bold=True)
     with canvas.step():
-        wide = 228 / both
-        canvas.text(right, Y["title"], "cross-encoder", bold=True)
+        pair_wide = 228 / both  # of a token in the one input, which has 228 units
+        canvas.text(cross_x, Y["title"], "cross-encoder", bold=True)
         # [CLS] and the separators: between the sentences BERT has one, where the second and the
         # third of these places are the same, and RoBERTa two
-        cells(both_left, both, wide, (0, first - 1, both - second, both - 1))
-        canvas.text(both_left + first * wide / 2, Y["name"], "one", SMALL, quiet=True)
-        canvas.text(both_left + (first + second / 2) * wide, Y["name"], "other", SMALL, quiet=True)
-        canvas.box_from(
-            (right, Y["tokens"] + 20), right - 84, Y["encoder"], 168, 34, "encoder", "layer", SMALL
+        sequence(both_left, both, pair_wide, (0, first - 1, both - second, both - 1))
+        canvas.text(both_left + first * pair_wide / 2, Y["name"], "one", SMALL, quiet=True)
+        canvas.text(
+            both_left + (first + second / 2) * pair_wide, Y["name"], "other", SMALL, quiet=True
         )
         canvas.box_from(
-            (right, Y["encoder"] + 34), right - 50, Y["result"], 100, 28, "a number", size=SMALL
+            (cross_x, Y["tokens"] + 20),
+            cross_x - 84,
+            Y["encoder"],
+            168,
+            34,
+            "encoder",
+            "layer",
+            SMALL,
+        )
+        canvas.box_from(
+            (cross_x, Y["encoder"] + 34), cross_x - 50, Y["result"], 100, 28, "a number", size=SMALL
         )
         canvas.text(
-            right, Y["remark"], "a number for this pair only", SMALL, kind="loss", bold=True
+            cross_x, Y["remark"], "a number for this pair only", SMALL, kind="loss", bold=True
         )
     return canvas.finish(
         f"A bi-encoder reads two sentences of {first} and {second} tokens apart: attention stays "
@@ -85,7 +99,10 @@ def two_ways(lengths: tuple[int, int], both: int) -> Diagram:
 
 
 def retrieve_and_rerank(sentences: int, candidates: int) -> Diagram:
-    """The bi-encoder finds candidates among all sentences, the cross-encoder orders these."""
+    """The bi-encoder finds candidates among all sentences, the cross-encoder orders these.
+
+    sentences, candidates: how many there are.
+    """
     ahead, back = ("", "plain"), ("", "plain back")
     return flow(
         [

@@ -25,13 +25,14 @@ SHORT_NAMES = {
 def margin_ring(near: float, far: Sequence[float], margin: float) -> Diagram:
     """Three negatives around an anchor, and what each costs under triplet loss.
 
-    near: the distance of the positive. far: those of three negatives. margin: by which they should
-    be farther.
+    near: the distance of the positive. far: those of three negatives. margin: how much farther than
+    the positive they should be.
     """
     ring = near + margin
     x, y = 140, 128  # where the anchor is
     words_x, costs_x = 290, 420  # where the words and the costs begin
-    unit = 115 / max(*far, ring)  # the farthest stays inside the drawing
+    # what a distance of 1 is in the drawing: the farthest, drawn 115 long, stays inside it
+    unit = 115 / max(*far, ring)
     canvas = Canvas("11 margin ring", 256)
 
     def place(distance: float, degrees: float) -> tuple[float, float]:
@@ -74,32 +75,33 @@ def loss_family(points: np.ndarray, forces: Mapping[str, np.ndarray]) -> Diagram
     """What each of ten losses does to two triplets: an arrow for each point that it moves.
 
     points: (3, 2, 2): anchors, positives and negatives of two triplets, as unit vectors in the
-    plane. forces: {name of a loss: the negative gradient at each point, of the shape of points}.
-    Within a loss, longer arrows are stronger forces; one below a twentieth of the strongest is left
-    out.
+    plane. forces: {name of a loss: the negative gradient at each point, of the shape of points, not
+    0 everywhere}. All may be tensors. Within a loss, longer arrows are stronger forces; one below a
+    twentieth of the strongest is left out.
     """
     columns, wide, high, radius = 4, 130, 138, 44  # of the small drawings, one for each loss
+    shortest, stretch = 18, 10  # an arrow is from 18 to 28 units long
     canvas = Canvas("11 loss family", 424)
     points = np.asarray(points, dtype=float)
+    kinds = tuple(MEMBERS.values())
     effects = []
-    for number, (name, force) in enumerate(forces.items()):
+    for number, (name, given) in enumerate(forces.items()):
         row, column = divmod(number, columns)
         x, y = 65 + column * wide, 84 + row * high
         short = SHORT_NAMES.get(name, name.removesuffix("Loss").lower())
         canvas.text(x, y - 72, short, SMALL, bold=True)
         canvas.circle(x, y, radius, look="ring", dashed=True)
-        force = np.asarray(force, dtype=float)
-        strengths = np.linalg.norm(force, axis=-1)
+        force = np.asarray(given, dtype=float)
+        strengths = np.linalg.norm(force, axis=-1)  # (3, 2), as `moves`
         moves = strengths >= strengths.max() / 20  # weaker forces are left out
-        for member, kind in enumerate(MEMBERS.values()):
-            for triplet, point in enumerate(points[member]):
-                start = np.array([x, y]) + radius * point * UP
-                canvas.circle(start[0], start[1], DOT, kind)
-                if moves[member, triplet]:
-                    strength = strengths[member, triplet]
-                    long = 18 + 10 * strength / strengths.max()  # at most 28 units
-                    end = start + long * force[member, triplet] / strength * UP
-                    canvas.arrow(tuple(start), tuple(end), kind=kind, thick=True)
+        for place in np.ndindex(moves.shape):  # (member, triplet)
+            kind = kinds[place[0]]
+            start = np.array([x, y]) + radius * points[place] * UP
+            canvas.circle(start[0], start[1], DOT, kind)
+            if moves[place]:
+                length = shortest + stretch * strengths[place] / strengths.max()
+                end = start + length * force[place] / strengths[place] * UP
+                canvas.arrow(tuple(start), tuple(end), kind=kind, thick=True)
         effects.append(f"{short}: {_effect(points, force, moves)}")
     for number, (word, kind) in enumerate(MEMBERS.items()):  # what the colours mean
         canvas.circle(320, 324 + number * 28, DOT, kind)

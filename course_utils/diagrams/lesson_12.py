@@ -10,7 +10,8 @@ from .kinds import Cell, table
 def gain_of_a_list(found: Sequence[int], graded: Sequence[int]) -> Diagram:
     """What each place of a list gains, beside the best possible list.
 
-    found: the grades of the results, the best one first. graded: the grades of all judged texts.
+    found: the grades of the results, from the first place on; 0 for a text that was not judged or
+    is of no use. graded: the grades of all judged texts, in any order; one of them must be above 0.
     """
     discounts = [log2(1 + rank) for rank in range(1, len(found) + 1)]
     best = sorted(graded, reverse=True)[: len(found)]
@@ -19,7 +20,7 @@ def gain_of_a_list(found: Sequence[int], graded: Sequence[int]) -> Diagram:
         [("log2(1 + rank)", "bare"), *[(f"{discount:.2f}", "bare") for discount in discounts]],
     ]
     sums = []
-    # the last: with which key press a list appears; its gains come with the next one
+    # name, grades, kind, and with which key press the list appears; its gains come one press later
     lists = (("grades found", found, "token", 0), ("best possible", best, "sentence", 2))
     for name, grades, kind, press in lists:
         gains = [grade / discount for grade, discount in zip(grades, discounts)]

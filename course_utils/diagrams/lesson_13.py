@@ -6,15 +6,21 @@ STEPS = 255  # between the 256 whole numbers of a byte
 
 
 def eight_bits(low: float, high: float, value: float, step: float) -> Diagram:
-    """One dimension's range, cut into 255 steps, and the whole number that a value becomes."""
+    """One dimension's range, cut into 255 steps, and the whole number that a value becomes.
+
+    low, high: the ends of the range. value: a number in it. step: the length of a step, which is
+    (high - low) / 255. Raises ValueError for a value so near an end of the range (about
+    an eighth of it) that the box below would leave the drawing.
+    """
     place = int((value - low) // step)
     middle = place + 0.5  # of the value's step, in steps
+    # 128 less, since a signed byte holds -128 to 127
     stored = f"{place} - 128 = {place - 128}"
     left, right, line = 40, 480, 80  # the ends of the line of numbers, and its height
     name_y, number_y = 26, 48  # heights of the texts above the line
     canvas = Canvas("13 eight bits", 200)
     canvas.arrow((left, line), (right, line), tip=False)
-    for mark in range(0, STEPS + 1, 15):
+    for mark in range(0, STEPS + 1, 15):  # 15 divides STEPS, so both ends have a mark
         x = left + (right - left) * mark / STEPS
         canvas.arrow((x, line - 6), (x, line + 6), tip=False)
     for x, number, name, code in ((left, low, "low", -128), (right, high, "high", 127)):

@@ -1,7 +1,8 @@
 """What the diagrams look like: kinds of things and their colours, type, the stylesheet.
 
-One kind of thing has one colour in every lesson (`KINDS`). The colours are CSS variables, which
-follow the light or dark mode of JupyterLab and the book.
+A kind of thing has the same colours in every lesson (`KINDS`); two kinds that belong together may
+share theirs. The colours are CSS variables, which follow the light or dark mode of JupyterLab and
+the book.
 """
 
 import unicodedata
@@ -19,6 +20,7 @@ KINDS = {
     "token": ("#d6e8f6", "#005b8f", "#123f5c", "#7cc1ee"),  # a piece of text, and its id
     "special": ("#ffffff", "#005b8f", "#15191d", "#7cc1ee"),  # [CLS], [SEP]: added by the tokenizer
     "padding": ("#e9ecef", "#5f6b76", "#2b333a", "#a3afb9"),  # [PAD], and what the mask hides
+    # in the colours of "loss", since a loss is computed at these tokens
     "masked": ("#fbdccb", "#a33f00", "#5a2707", "#ffa775"),  # [MASK], and what must be predicted
     # of a token: a row of last_hidden_state
     "vector": ("#e3f2fb", "#2b7bb0", "#16303f", "#8ccbf0"),
@@ -30,7 +32,15 @@ KINDS = {
     "plain": ("none", "#53606c", "none", "#9dabb8"),  # everything else
 }
 KIND_OF_TOKEN = {"[CLS]": "special", "[SEP]": "special", "[MASK]": "masked", "[PAD]": "padding"}
-WIDE_LETTERS, SLIM_LETTERS = "mwMW@", "iljt.,:;'|()[]!fI "
+# Widths of signs in heights of type. The fonts of a reader are not known (`FONTS`), so these are
+# estimates, near those of Helvetica (wide: 0.72 to 1.02, slim: 0.19 to 0.33, a digit: 0.556) and,
+# with equally wide signs, of Menlo (0.602).
+SIGN_WIDTHS: dict[str, float] = {
+    **dict.fromkeys("mwMW@", 0.86),
+    **dict.fromkeys("iljt.,:;'|()[]!fI ", 0.33),
+}
+OTHER_WIDTH = 0.56  # of signs that SIGN_WIDTHS does not name
+MONO_WIDTH = 0.605
 
 
 def _variables(mode: int) -> str:
@@ -68,27 +78,35 @@ def stylesheet() -> str:
 
 
 def text_width(text: str, size: float = TEXT, mono: bool = False) -> float:
-    """About how wide a line of text is, in units: enough to see that it does not fit."""
+    """About how wide a line of text is, in units: enough to see that it does not fit.
+
+    size: the height of type, in units. mono: whether all signs are equally wide.
+    """
     if mono:
-        return len(text) * size * 0.605
+        return len(text) * size * MONO_WIDTH
     total = 0.0
     for sign in text:
-        if unicodedata.east_asian_width(sign) in "WF":
+        if unicodedata.east_asian_width(sign) in "WF":  # wide or full: as wide as it is high
             total += 1.0
-        elif sign in WIDE_LETTERS:
-            total += 0.86
         else:
-            total += 0.33 if sign in SLIM_LETTERS else 0.56
+            total += SIGN_WIDTHS.get(sign, OTHER_WIDTH)
     return size * total
 
 
 def shades(values: Iterable[float], lowest: float, highest: float) -> list[float]:
-    """Numbers as the darkness of cells: 0 for the lowest of those compared, 1 for the highest."""
+    """Numbers as the darkness of cells: 0 for the lowest of those compared, 1 for the highest.
+
+    `highest` must be above `lowest`: where they are equal, there is a division by 0.
+    """
     return [(value - lowest) / (highest - lowest) for value in values]
 
 
 def in_lines(text: str, width: float, size: float = SMALL) -> str:
-    """The text broken into lines of at most this width."""
+    """The text broken between words into lines of at most this width, with line ends between them.
+
+    width, size: in units. A word that is wider by itself has a line of its own and stays whole. Any
+    white space separates words, line ends too.
+    """
     lines = [""]
     for word in text.split():
         longer = f"{lines[-1]} {word}".strip()

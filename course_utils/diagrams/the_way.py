@@ -24,8 +24,8 @@ LESSONS = {"00", *WHOLE, *TRAINING}.union(*(lessons for _, lessons in STAGES.val
 def the_way(here: str = "") -> Diagram:
     """The way from text to search in six stages; the stage of a lesson is in colour.
 
-    here: the number of a lesson, such as "05"; without one, or for lesson 00, the whole map is in
-    colour.
+    here: the number of a lesson, one of LESSONS, such as "05". The whole map is in colour without
+    one, for lesson 00 and for lessons about the whole way.
     """
     canvas = Canvas("00 the way", 188)
     for stage, (left, lessons) in STAGES.items():
@@ -38,6 +38,7 @@ def the_way(here: str = "") -> Diagram:
         first = middle - step * (len(lessons) - 1) / 2
         for place, lesson in enumerate(lessons):
             _number(canvas, first + step * place, TOP + 101, lesson, here)
+    # to each stage but the first, from the edge of one picture to that of the next
     for left, _ in list(STAGES.values())[1:]:
         canvas.arrow((left - 9, TOP + 32), (left + 4, TOP + 32))
     for x, (lesson, text) in zip((16, 184, 352), WHOLE.items()):  # above the stages, side by side
@@ -50,7 +51,10 @@ def the_way(here: str = "") -> Diagram:
 
 
 def _fine_tuning(canvas: Canvas, here: str) -> None:
-    """The way back from similarity to the encoder."""
+    """The way back from similarity to the encoder.
+
+    It begins below the middle of the one, at 389, and ends below that of the other, at 217.
+    """
     training = here in TRAINING
     kind = "loss" if here in ("", "00", *TRAINING) else "plain"
     canvas.path((389, 154), (389, 172), (354, 172), kind=kind, thick=training, tip=False)
@@ -60,11 +64,11 @@ def _fine_tuning(canvas: Canvas, here: str) -> None:
         _number(canvas, x, 172, lesson, here)
 
 
+# The alternative text of the map.
 def _in_words(here: str) -> str:
-    stages = []
+    stages = [f"{stage} (lesson {' and '.join(lessons)})" for stage, (_, lessons) in STAGES.items()]
     place = ""
     for stage, (_, lessons) in STAGES.items():
-        stages.append(f"{stage} (lesson {' and '.join(lessons)})")
         if here in lessons:
             place = f" Lesson {here} is about the stage {stage}."
     if here in TRAINING:
@@ -78,7 +82,7 @@ def _in_words(here: str) -> str:
 
 
 def _number(canvas: Canvas, x: float, y: float, lesson: str, here: str) -> None:
-    """The number of a lesson, in a ring if it is the one that is read."""
+    """The number of a lesson around (x, y), in a ring if it is the lesson that is read."""
     if lesson == here:
         canvas.box(x - 13, y - 10, 26, 20, lesson, size=SMALL, bold=True, thick=True, round_by=10)
     else:
@@ -104,8 +108,8 @@ def _batch(canvas: Canvas, left: float, lit: bool) -> None:
             padding = column >= tokens
             colour = "padding" if padding else "token"
             kind = colour if lit else "plain"
-            place = (left + 12 + 15 * column, TOP + 8 + 18 * row)
-            canvas.box(*place, 13, 14, kind=kind, dashed=padding, round_by=2)
+            x, y = left + 12 + 15 * column, TOP + 8 + 18 * row
+            canvas.box(x, y, 13, 14, kind=kind, dashed=padding, round_by=2)
 
 
 def _encoder(canvas: Canvas, left: float, lit: bool) -> None:

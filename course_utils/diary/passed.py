@@ -11,10 +11,10 @@ PROGRESS = ".progress.json"  # {"passed": [ids of exercises]}
 
 
 def remember(exercise_id: str, folder: str | Path | None = None) -> None:
-    """Record in a workspace (by default the current folder) that an exercise was passed.
+    """Record in a workspace, by default the current one, that an exercise was passed.
 
-    This is never undone here. No error here reaches the lesson: a full disk, a read-only folder, a
-    lock held by another process.
+    Outside a workspace nothing is recorded, and no later failure removes a record. No error here
+    reaches the lesson: a full disk, a read-only folder, a lock held by another process.
     """
     try:
         folder = Path(folder) if folder else current()
@@ -28,7 +28,7 @@ def remember(exercise_id: str, folder: str | Path | None = None) -> None:
 
 
 def passed(folder: str | Path) -> set[str]:
-    """The ids of the exercises passed in a workspace.
+    """The ids of the exercises passed in a workspace; an empty set if nothing was recorded.
 
     Raises OSError if the file exists but cannot be read.
     """
@@ -36,16 +36,14 @@ def passed(folder: str | Path) -> set[str]:
 
 
 def _read(path: Path) -> tuple[set[str], dict[str, Any], bool]:
-    """The ids, the other entries, and whether the file is sound.
+    """The ids of passed exercises, the other entries of the file, and whether it is sound.
 
-    Of a damaged file, whatever can be read counts.
+    Of a damaged file, whatever can be read counts. Other entries are of a newer course or of
+    somebody's own, and `remember` writes them back.
     """
     content, sound = read(path)
     entries = content.pop("passed", [])
     listed = entries if isinstance(entries, list) else []
     ids = {entry for entry in listed if isinstance(entry, str)}
-    return (
-        ids,
-        content,
-        sound and entries is listed and all(isinstance(entry, str) for entry in listed),
-    )
+    only_ids = isinstance(entries, list) and all(isinstance(entry, str) for entry in entries)
+    return ids, content, sound and only_ids

@@ -10,14 +10,15 @@ from typing import Any
 
 from .._support.files import write_whole
 
-LARGEST = 2**22  # bytes; this course never writes a larger one
-PATIENCE = 1  # seconds to wait for another kernel
+LARGEST = 2**22  # bytes (4 MiB); the `schedule.KEPT` answers take about 3
+PATIENCE = 1  # seconds to wait for another kernel that holds the lock
 
 
 def read(path: Path) -> tuple[dict[str, Any], bool]:
     """The entries of a record, and whether the file is sound.
 
-    A missing file is sound; of one that is not JSON, no entries are read.
+    A missing file is sound, without entries. No entries are read, and the file is not sound, where
+    it is no ordinary file, larger than LARGEST or not a JSON object.
 
     Raises OSError if it cannot be read.
     """
@@ -35,7 +36,8 @@ def read(path: Path) -> tuple[dict[str, Any], bool]:
 def write_over(path: Path, content: dict[str, Any], sound: bool) -> None:
     """Write a record over the old one, which is moved aside first if it is not sound.
 
-    Raises OSError.
+    sound: what `read` said of it, under the same lock (`alone`). Raises OSError; a record that was
+    moved aside is then back in its place.
     """
     aside = None if sound else _move_aside(path)
     try:
@@ -49,7 +51,7 @@ def write_over(path: Path, content: dict[str, Any], sound: bool) -> None:
 def _move_aside(path: Path) -> Path:
     """Rename a damaged .progress.json to .progress.damaged.json, with a number if that is taken.
 
-    Returns the path.
+    Returns the new path.
     """
     aside = path.with_name(f"{path.stem}.damaged{path.suffix}")
     number = 1

@@ -1,8 +1,8 @@
 """What a learner answered, and when each thing is due again: one file in the workspace.
 
 The schedule is FSRS, by the library py-fsrs with its default parameters, and with days as its
-smallest step: an answer is due again tomorrow at the earliest. Outside a workspace nothing is
-recorded.
+smallest step: an answer is due again tomorrow at the earliest. An item is what is asked: the id of
+an exercise or of a question, or the id of an exercise, a space and the name of its mistake.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ SURE = ("a guess", "fairly sure", "sure")  # how sure a learner is of an answer
 
 
 class ScheduleProblem(ValueError):
-    """The record of answers cannot be used. The message says why in one sentence, and what to do."""
+    """The record of answers cannot be used.
+
+    The message says why in one sentence, and what to do.
+    """
 
 
 @dataclass
@@ -52,7 +55,8 @@ class Schedule:
     def due(self, now: datetime | None = None) -> list[str]:
         """The items that are due, those that have waited longest first.
 
-        The clock may have been set back: no time before the last answer counts.
+        now: with its zone, by default the present. The clock may have been set back: for a
+        time before the last answer, that of the last answer is taken.
         """
         now = self.not_before(now)
         times = {item: datetime.fromisoformat(card["due"]) for item, card in self.cards.items()}
@@ -72,7 +76,9 @@ def scheduler() -> Scheduler:
 
 
 def read_schedule(folder: str | Path) -> Schedule:
-    """The Schedule of a workspace.
+    """The Schedule of a workspace; an empty one if nothing was recorded.
+
+    Of a damaged file it holds nothing but a notice.
 
     Raises ScheduleProblem for a file newer than this course, OSError.
     """
@@ -87,10 +93,11 @@ def record(
     rating: int | None = None,
     now: datetime | None = None,
 ) -> None:
-    """Record an answer to an item and schedule it anew.
+    """Record an answer to an item and schedule it anew. The folder is a workspace.
 
     sure: 0, a guess, to 2, sure; None if it was not asked. rating: FSRS's; by default "again" for a
-    wrong answer, "hard" for a right guess, "good" for any other right answer.
+    wrong answer, "hard" for a right guess, "good" for any other right answer. now: as in
+    `Schedule.due`.
 
     Raises ScheduleProblem for a file that is newer than this course, OSError.
     """
@@ -104,8 +111,10 @@ def record(
     def change(schedule: Schedule) -> None:
         time = schedule.not_before(now)
         known = schedule.cards.get(item)
+        # the item tells cards apart; without an id, Card would wait to make a unique one
         card = Card.from_dict(known) if known else Card(card_id=0, due=time)
-        schedule.cards[item] = scheduler().review_card(card, Rating(rating), time)[0].to_dict()
+        reviewed, _ = scheduler().review_card(card, Rating(rating), time)
+        schedule.cards[item] = reviewed.to_dict()
         answer: dict[str, Any] = {"at": time.isoformat(), "item": item, "right": right}
         if sure is not None:
             answer["sure"] = sure
@@ -118,11 +127,12 @@ def begin(folder: str | Path, items: Iterable[str]) -> None:
     """Let items that are not yet known become due now. Raises as `record` does."""
     from fsrs import Card
 
-    new = [item for item in items if item not in read_schedule(folder).cards]
+    known = read_schedule(folder).cards
+    new = [item for item in items if item not in known]
 
     def change(schedule: Schedule) -> None:
         time = schedule.not_before(None)
-        for item in new:
+        for item in new:  # another kernel may have added it since
             schedule.cards.setdefault(item, Card(card_id=0, due=time).to_dict())
 
     if new:
@@ -130,9 +140,11 @@ def begin(folder: str | Path, items: Iterable[str]) -> None:
 
 
 def checked(exercise_id: str, report_passed: bool, mistake: str, hints: int) -> None:
-    """Record what `check` has seen.
+    """Record in the current workspace, if there is one, what `check` has seen.
 
-    A named mistake is due for review from now on; a due exercise that passes is done.
+    A known mistake becomes an item that is due now, unless it is one already. An exercise that
+    passes is recorded as a right answer, if it is due or was never recorded: "hard" after hints or
+    while one of its mistakes is due, else "good".
 
     mistake: the name of a known mistake, or "". hints: how many were shown. No error here reaches
     the lesson.
@@ -159,8 +171,11 @@ def _change(folder: str | Path, change: Callable[[Schedule], None]) -> None:
     with alone(path, PATIENCE):
         schedule = _read(path)
         change(schedule)
-        content = {"version": VERSION, "cards": schedule.cards, "answers": schedule.answers[-KEPT:]}
-        write_over(path, content, sound=not schedule.notice)
+        write_over(
+            path,
+            {"version": VERSION, "cards": schedule.cards, "answers": schedule.answers[-KEPT:]},
+            sound=not schedule.notice,
+        )
 
 
 def _read(path: Path) -> Schedule:
@@ -172,8 +187,8 @@ def _read(path: Path) -> Schedule:
     version = content.get("version", VERSION)
     if isinstance(version, int) and version > VERSION:
         raise ScheduleProblem(
-            f"{path} was written by a newer version of the course and was left unchanged. Install that version here, "
-            "too."
+            f"{path} was written by a newer version of the course and was left unchanged. Install "
+            "that version here, too."
         )
     schedule = Schedule(content.get("cards", {}), content.get("answers", []))
     if sound and _is_sound(schedule):
@@ -191,6 +206,8 @@ def _is_sound(schedule: Schedule) -> bool:
         for card in schedule.cards.values():
             Card.from_dict(card)
         schedule.due()  # compares all times, which fails where one has no zone
-        return all(isinstance(answer["right"], bool) for answer in schedule.answers)
+        return isinstance(schedule.answers, list) and all(
+            isinstance(answer["right"], bool) for answer in schedule.answers
+        )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         return False

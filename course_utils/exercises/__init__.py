@@ -8,7 +8,10 @@ import difflib
 import inspect
 import json
 import pkgutil
+from collections.abc import Iterable, Iterator
 from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 from .._support.notebooks import BEGIN, END, NOTEBOOKS, parts
 from ..diary.passed import remember
@@ -24,15 +27,15 @@ LESSONS = tuple(
 )
 
 
-def exercises_of(lessons) -> dict[str, Exercise]:
-    """The exercises of some lessons, such as ("04", "05"), by id, in the order of their modules."""
+def exercises_of(lessons: Iterable[str]) -> dict[str, Exercise]:
+    """The exercises of some lessons, such as ("04", "05"), by id, in the order given."""
     return {
         key: task for key, task in tasks_of(lessons).items() if not isinstance(task, Completion)
     }
 
 
-def tasks_of(lessons) -> dict[str, Exercise]:
-    """The exercises and completions of some lessons by id."""
+def tasks_of(lessons: Iterable[str]) -> dict[str, Exercise]:
+    """The exercises and completions of some lessons by id, as in `exercises_of`."""
     tasks: dict[str, Exercise] = {}
     for lesson in lessons:
         defined = vars(import_module(f"{__name__}.lesson_{lesson}")).values()
@@ -47,15 +50,17 @@ def all_exercises() -> dict[str, Exercise]:
 
 def find(exercise_id: object) -> Exercise:
     """The exercise or completion with this id. Raises ValueError, suggesting the nearest id."""
+    # an id begins with the number of its lesson, so only that module is imported
     tasks = tasks_of({str(exercise_id)[:2]} & {*LESSONS})
     if exercise_id in tasks:
         return tasks[exercise_id]
+    # half of difflib's default cutoff: any id that is alike helps more than none
     near = difflib.get_close_matches(str(exercise_id), all_exercises(), n=1, cutoff=0.3)
     advice = f"; did you mean {near[0]!r}?" if near else ""
     raise ValueError(f"exercise_id {exercise_id!r} is not an exercise of this course{advice}")
 
 
-def check(exercise_id: str, answer, seed: int | None = None) -> Report:
+def check(exercise_id: str, answer: Any, seed: int | None = None) -> Report:
     """Judge an answer by what it does on newly drawn inputs.
 
     exercise_id: such as "04-mean-pool". answer: the function you wrote (not the result of calling
@@ -84,24 +89,27 @@ def check(exercise_id: str, answer, seed: int | None = None) -> Report:
 
 
 def hint(exercise_id: str) -> Note:
-    """The next hint for an exercise or a completion, each a little more direct than the last."""
+    """The next hint for an exercise or a completion, each a little more direct than the last.
+
+    After the last hint it says that there are no more. Raises ValueError for an unknown id.
+    """
     exercise = find(exercise_id)
     shown = hints_shown.get(exercise_id, 0)
     hints_shown[exercise_id] = min(shown + 1, len(exercise.hints))
     if shown == len(exercise.hints):
-        way = (
-            f" Run `solution({exercise_id!r})` to see one way to write it."
+        return Note(
+            f"There are no more hints. Run `solution({exercise_id!r})` to see one way to write it."
             if shows["solutions"]
-            else ""
+            else "There are no more hints."
         )
-        return Note(f"There are no more hints.{way}")
     return Note(f"**Hint {shown + 1} of {len(exercise.hints)}.** {exercise.hints[shown]}")
 
 
 def solution(exercise_id: str) -> Note:
     """One way to write the answer, read from the lesson's source notebook.
 
-    Not in copies that are graded.
+    In copies that are graded, a Note that says so. Raises ValueError for an unknown id,
+    FileNotFoundError as `written_solution` does.
     """
     if not shows["solutions"]:
         return Note("This copy is graded, so it shows no answers. `hint` still helps.")
@@ -109,35 +117,35 @@ def solution(exercise_id: str) -> Note:
     return Note(f"One way to write it; yours may well differ.\n\n```python\n{code}\n```")
 
 
-def written_solution(exercise: Exercise, folder=NOTEBOOKS) -> str:
-    """The text between the solution marks in the lesson's source notebook, with the lines around
-    it.
+def written_solution(exercise: Exercise, folder: str | Path = NOTEBOOKS) -> str:
+    """The cell of the lesson's source notebook that answers an exercise, without the marks.
 
-    Raises FileNotFoundError with a one-sentence message if the source notebooks are not beside the
-    package.
+    Raises FileNotFoundError, with what to do, if the source notebooks are not in `folder`.
     """
     for cell in _cells_of(exercise.lesson, folder):
         source, metadata = "".join(cell["source"]), cell["metadata"]
         is_completion = "completion" in metadata.get("tags", []) and exercise.id in source
         if is_completion or metadata.get("nbgrader", {}).get("grade_id") == exercise.id:
-            lines = source.splitlines()
-            return "\n".join(line for line in lines if line.strip() not in (BEGIN, END))
+            return "\n".join(
+                line for line in source.splitlines() if line.strip() not in (BEGIN, END)
+            )
     raise FileNotFoundError(
-        f"The source notebook of lesson {exercise.lesson} is not in {folder}, so its solutions cannot "
-        "be shown. Install the course again."
+        f"The source notebook of lesson {exercise.lesson} is not in {folder}, so its solutions "
+        "cannot be shown. Install the course again."
     )
 
 
-def is_from_the_lesson(answer, lesson: str) -> bool:
-    """Whether a cell of the lesson defines this very function, whose mistake is shown on purpose."""
+def is_from_the_lesson(answer: Any, lesson: str) -> bool:
+    """Whether a cell of the lesson defines this very function: its mistake is shown on purpose."""
     try:
         text = inspect.getsource(answer).strip()
-    except (OSError, TypeError):  # made by no source that is kept
+    except (OSError, TypeError):  # there is no source, as of a built-in function
         return False
     return any(text in "".join(cell["source"]) for cell in _cells_of(lesson, NOTEBOOKS))
 
 
-def _cells_of(lesson, folder):
+# The cells of a lesson's core and further parts.
+def _cells_of(lesson: str, folder: str | Path) -> Iterator[dict[str, Any]]:
     for key, path in parts(folder).items():
         if key[:2] == lesson:
             yield from json.loads(path.read_text(encoding="utf-8"))["cells"]

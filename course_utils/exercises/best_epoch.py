@@ -15,7 +15,8 @@ from .model import Case, exercise, normal
 # How far the highest logit lies above the next one, at least. An answer may add in another order,
 # so its logits are rounded otherwise; with this lead its predictions are still the same.
 LEAST_LEAD = 0.02
-# how far the lowest loss lies below that of the epoch with the highest accuracy, at least
+# How far the lowest loss lies below that of the epoch with the highest accuracy, at least, so that
+# rounding does not decide which loss is the lowest.
 LEAST_LOSS_GAP = 0.001
 
 # the layer at the start and at the end of an epoch
@@ -23,7 +24,11 @@ _Epoch = namedtuple("_Epoch", "before after")
 
 
 def small_training(rng, width, classes, batch_size, batch_count, rate):
-    """A maker of a linear layer and its optimiser, and batches of inputs and labels."""
+    """A maker of a linear layer and its optimiser, and batches of inputs and labels.
+
+    width: numbers in an input. rate: the learning rate. The maker is that of `linear_maker`. Each
+    batch is (inputs (batch_size, width) of float32, labels (batch_size,) of int64).
+    """
     make = linear_maker(normal(rng, classes, width), rate)
     labels = [
         torch.tensor([rng.randrange(classes) for _ in range(batch_size)])
@@ -38,15 +43,20 @@ def _softmax(logits):
 
 
 def _as_arrays(data):
-    """Inputs and labels as arrays of NumPy; each input ends with a 1, which the bias multiplies."""
+    """Inputs (n, width + 1) and labels (n,) as NumPy's arrays.
+
+    Each input ends with a 1, which the bias multiplies.
+    """
     inputs, labels = data
     return np.column_stack([inputs, np.ones(len(inputs))]), np.asarray(labels)
 
 
 def _gradient(layer, batch, twice):
-    """The gradient of the cross-entropy with respect to the layer, whose last column is its bias.
+    """The gradient of the cross-entropy with respect to the layer, of the layer's shape.
 
-    twice: whether softmax is taken twice, as where cross-entropy is given probabilities.
+    layer: (classes, width + 1); its last column is the bias. batch: as from `_as_arrays`.
+    twice: whether softmax is taken twice, which is the mistake of giving probabilities to
+    cross-entropy: it takes logits.
     """
     inputs, labels = batch
     targets = np.eye(len(layer))[labels]
@@ -81,7 +91,8 @@ def _trained(make, batches, epochs, clear_each="batch", fresh_each_epoch=False, 
     batches = [_as_arrays(batch) for batch in batches]
     gradient = 0
     for _ in range(epochs):
-        before = layer = fresh if fresh_each_epoch else layer
+        before = fresh if fresh_each_epoch else layer
+        layer = before
         for place, batch in enumerate(batches):
             if clear_each == "batch" or (clear_each == "epoch" and place == 0):
                 gradient = 0
@@ -90,10 +101,13 @@ def _trained(make, batches, epochs, clear_each="batch", fresh_each_epoch=False, 
         yield _Epoch(before, layer)
 
 
+# The reference: the accuracy after each epoch, and the weights after the best one. Mistakes replace
+# parts of its text; for them, `score` and `best` have lines of their own, and -1, which is below
+# any accuracy, stands beside the other first values.
 def _best(make, batches, validation, epochs):
     validation = _as_arrays(validation)
     scores, best, weights = [], -1, None
-    # the last three are the defaults, written out since mistakes replace them
+    # the last three are the defaults, written out for the mistakes that replace them
     for epoch in _trained(
         make, batches, epochs, clear_each="batch", fresh_each_epoch=False, twice=False
     ):
@@ -126,14 +140,21 @@ def _training(rng, wanted, epochs, classes=2, batch_count=1, validation_size=9):
             return make, batches, validation, epochs
 
 
+# Arguments of an answer without the number of epochs, drawn once.
 def _drawn(rng, classes, batch_count, validation_size):
     # at such rates, accuracy goes up and down
     width, rate = rng.randint(3, 5), rng.choice([2.0, 3.0])
     make, batches = small_training(
         rng, width, classes, batch_size=4, batch_count=batch_count, rate=rate
     )
-    inputs = normal(rng, validation_size, width)
-    return make, batches, (inputs, torch.tensor(rng.choices(range(classes), k=validation_size)))
+    return (
+        make,
+        batches,
+        (
+            normal(rng, validation_size, width),
+            torch.tensor(rng.choices(range(classes), k=validation_size)),
+        ),
+    )
 
 
 def _is_clear(logits):
@@ -161,7 +182,7 @@ def _best_cases(rng):
                 epochs=4,
             ),
         ),
-        Case(
+        Case(  # with more epochs than an answer waits for that stops early
             "The first epoch is the best",
             *_training(rng, lambda first, *others, losses: max(others) < first, epochs=12),
         ),

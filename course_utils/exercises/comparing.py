@@ -11,9 +11,13 @@ import numpy as np
 
 from .._support.inspection import is_array
 
+# Of a decimal; relative to numbers above 1, or to the largest number of an array above 1. It leaves
+# room for the rounding of float32 (about 1e-7) in any order of adding.
 TOLERANCE = 1e-5
-ROUNDING = 1e-9  # of a decimal, where a whole number is expected
+ROUNDING = 1e-9  # of a decimal where a whole number is expected
 DIGITS = 4  # significant ones, of a decimal in an answer; inputs have those that NumPy prints
+# What came, and what is right. Each message that names what is right has " where " before it:
+# `judging._discreet` cuts it there, for a page that others may read.
 RETURNED = "your function returned {} where {} is expected"
 MOST_SHOWN = 120  # characters of a value in a message
 # numbers, texts and so on in what an answer returns; correct results are far smaller
@@ -21,7 +25,9 @@ MOST_RETURNED = 1_000_000
 
 
 def safely(function: Any, *args: Any, otherwise: Any) -> Any:
-    """What a function returns, or `otherwise` if it raises, as inspecting an answer's result may."""
+    """What a function returns, or `otherwise` if it raises: objects of an answer may do so when
+    they are inspected.
+    """
     try:
         return function(*args)
     except Exception:
@@ -99,11 +105,14 @@ def kind_of(value: Any) -> str:
     if value is None:
         return "`None`"
     name = type(value).__name__ or "thing"
-    # one says "an n-d array"
+    # one says "an n-d array", but "a uint8"
     article = "an" if name[0] in "aeioAEIO" or name.startswith("nd") else "a"
     if is_array(value):
-        single = " without dimensions, a single number"
-        name += f" of shape {tuple(value.shape)}" if value.shape else single
+        name += (
+            f" of shape {tuple(value.shape)}"
+            if value.shape
+            else " without dimensions, a single number"
+        )
     return f"{article} {name}"
 
 
@@ -124,12 +133,17 @@ def _family(value: Any, strict: bool) -> str:
 def difference(got: Any, right: Any, strict: bool = False) -> str | None:
     """None if `got` equals `right`, else a few words on the first difference.
 
-    Decimals may be off by 1e-5, and by 1e-9 from a whole number; integers, words and truth values
-    are equal or not. A list, a tuple, a NumPy array and a tensor of the same numbers are equal,
-    whatever the dtype; if `strict`, arrays must be of the same type and dtype.
+    Decimals may be off by TOLERANCE, and by ROUNDING where a whole number is expected; integers,
+    words and truth values are equal or not. A list, a tuple, a NumPy array and a tensor of the same
+    numbers are equal, whatever the dtype; if `strict`, arrays must be of the same type and dtype.
     """
-    cannot = f"your function returned something that cannot be compared with {kind_of(right)}"
-    return safely(_difference, got, right, strict, otherwise=cannot)
+    return safely(
+        _difference,
+        got,
+        right,
+        strict,
+        otherwise=f"your function returned something that cannot be compared with {kind_of(right)}",
+    )
 
 
 def number_difference(got: Any, right: float, allowed: float) -> str | None:
@@ -140,7 +154,7 @@ def number_difference(got: Any, right: float, allowed: float) -> str | None:
 
 
 def weights_difference(got: Any, right: Any, mask: Any, most: float) -> str | None:
-    """As `difference`; where the mask is 0, weights may also be no larger than `most`.
+    """As `difference`; in addition, no weight where the mask is 0 may be larger than `most`.
 
     mask: of the shape of the weights, or of their last dimensions.
     """
@@ -157,8 +171,9 @@ def weights_difference(got: Any, right: Any, mask: Any, most: float) -> str | No
 
 def _difference(got: Any, right: Any, strict: bool) -> str | None:
     if type(got) is type(right) and type(right) in (str, bool, int, float) and got == right:
-        return None  # most items of long lists
+        return None  # a quick way for most items of long lists
     if isinstance(got, BaseException):
+        # of a long text, such as a dump of a value, the beginning is enough
         return f"your function raised {type(got).__name__}: {text_of(got)[:200] or '(no text)'}"
     family = _family(right, strict)
     if _family(got, strict) != family:
@@ -180,7 +195,7 @@ def _listed(value: Any) -> Any:
 
 
 def _number_difference(got: Any, right: Any) -> str | None:
-    if got == right or (got != got and right != right):
+    if got == right or (got != got and right != right):  # NaN does not equal itself
         return None
     got = got if isinstance(got, (int, float)) else float(got)
     near = TOLERANCE * max(1.0, abs(right))
@@ -211,12 +226,10 @@ def _dict_difference(got: Any, right: dict, strict: bool) -> str | None:
 
 
 def _list_difference(got: Any, right: Any, strict: bool) -> str | None:
-    differing = (
-        (position, problem)
-        for position, pair in enumerate(zip(got, right))
-        if (problem := _difference(*pair, strict))
-    )
-    position, problem = next(differing, (0, None))  # of the first item that differs, if one does
+    # one item after the other: those behind the first that differs are not compared
+    problems = (_difference(*pair, strict) for pair in zip(got, right))
+    differing = ((position, problem) for position, problem in enumerate(problems) if problem)
+    position, problem = next(differing, (0, None))
     if len(got) == len(right) and not problem:
         return None
     whole = _whole([_listed(item) for item in got], [_listed(item) for item in right])
@@ -224,13 +237,15 @@ def _list_difference(got: Any, right: Any, strict: bool) -> str | None:
         return whole
     if len(got) != len(right) or problem is None:
         return f"your function returned {len(got)} items where {len(right)} are expected"
-    # the item is a list, too, and differs in an item: "item 2 of what ..." becomes "item 2 of item 0
-    # of what ..."
+    # a list in a list, which differs in an item: "item 2 of what ..." becomes
+    # "item 2 of item 0 of what ..."
     if problem.startswith("item "):
         return problem.replace(" of what", f" of item {position} of what", 1)
     # the sentence begins with the item, and not with "your function returned"
-    problem = problem.removeprefix("your function returned ")
-    return f"item {position} of what your function returned: {problem}"
+    return (
+        f"item {position} of what your function returned: "
+        f"{problem.removeprefix('your function returned ')}"
+    )
 
 
 def _array_difference(got: Any, right: Any, strict: bool) -> str | None:
@@ -245,7 +260,7 @@ def _array_difference(got: Any, right: Any, strict: bool) -> str | None:
     if strict and got.dtype != right.dtype:
         return f"your result has the dtype {got.dtype} where {right.dtype} is expected"
     returned, wanted = as_float64(got), as_float64(right)
-    if np.array_equal(returned, wanted):
+    if np.array_equal(returned, wanted):  # most often; it is much quicker than what follows
         return None
     if (np.isnan(returned) != np.isnan(wanted)).any():
         return "your result holds NaN"
@@ -305,7 +320,10 @@ def _rounded(value: Any, digits: int) -> Any:
 
 
 def distinct_texts(first: float, second: float, digits: int = DIGITS) -> list[str]:
-    """Two unequal numbers as texts, with `digits` significant digits or as many as tell them apart."""
+    """Two unequal numbers as texts.
+
+    They have `digits` significant digits, or as many as tell them apart.
+    """
     # 17 digits tell all floats apart
     while digits < 17 and f"{first:.{digits}g}" == f"{second:.{digits}g}":
         digits += 1

@@ -38,15 +38,25 @@ from .report import Report
 from .slips import slip_between
 
 NO_FUNCTION = (
-    "`check` needs the function itself, not what it returns: write `check({!r}, your_function)` without calling it. "
-    "It got {}."
+    "`check` needs the function itself, not what it returns: write `check({!r}, your_function)` "
+    "without calling it. It got {}."
 )
-CHANGED = "Your function changes `{}`, which belongs to the caller. Work on a copy, or build something new."
+CHANGED = (
+    "Your function changes `{}`, which belongs to the caller. Work on a copy, or build something "
+    "new."
+)
 FOREIGN = "Your function uses `{}` from the notebook. It must work with its arguments alone, `{}`."
-TOO_MANY = f"your function returned {{}} that holds more than {MOST_RETURNED:,} things, and far fewer are asked for."
+TOO_MANY = (
+    f"your function returned {{}} that holds more than {MOST_RETURNED:,} things, and far fewer are "
+    "asked for."
+)
+# the number of properties, "property holds" or "properties hold", and the number of cases
 HELD = "{} {}, on {} inputs drawn for this check."
-MOST_PAIRS = 100  # of mistakes that are tried at once, so that a check stays quick
-STOPPED = "Stopped: your function did not come back{}. Does its loop ever end, and is each of its steps quick?"
+MOST_PAIRS = 100  # of mistakes made together; trying more would make a check slow
+STOPPED = (
+    "Stopped: your function did not come back{}. Does its loop ever end, and is each of its steps "
+    "quick?"
+)
 SECONDS = 10  # default limit for one call of an answer
 TRY = "Write the function above, run its cell, then run this one again."
 # its check stands in the same cell
@@ -65,7 +75,7 @@ class OutOfTime(BaseException):
 def call_directly(answer: Callable[..., Any], args: tuple, seconds: float) -> tuple[Any, tuple]:
     """What an answer returns or raises, and the arguments, which it may have changed.
 
-    Raises OutOfTime.
+    seconds: the limit of the call. Raises OutOfTime.
     """
     try:
         with time_limit(seconds):
@@ -83,72 +93,80 @@ def examine(
 ) -> Report:
     """Judge `answer`. See `course_utils.exercises.check`.
 
-    call: calls an answer; the grader passes its own, which calls it in the sandbox.
+    seed: of the inputs; by default a random one of six digits at most, short enough to be typed.
+    call: takes and returns what `call_directly` does, and may raise the same; the grader passes its
+    own, which calls an answer in the sandbox.
     cases: those of this seed, if already drawn.
     """
     seed = random.SystemRandom().randrange(10**6) if seed is None else seed
-    report = functools.partial(Report, exercise.id, exercise.title, seed=seed)
-    advice = COMPLETE if isinstance(exercise, Completion) else TRY
-    not_attempted = report("not attempted", (advice,))
+    make_report = functools.partial(Report, exercise.id, exercise.title, seed=seed)
+    not_attempted = make_report(
+        "not attempted", (COMPLETE if isinstance(exercise, Completion) else TRY,)
+    )
     if answer is None or answer is ...:
         return not_attempted
     if not callable(answer):
-        return report("failed", (NO_FUNCTION.format(exercise.id, kind_of(answer)),), seed=None)
+        return make_report("failed", (NO_FUNCTION.format(exercise.id, kind_of(answer)),), seed=None)
     cases = list(exercise.cases(random.Random(seed))) if cases is None else cases
     results, changed = [], []
     for case in cases:
         try:
             outcome, args = call(answer, copied(case.args), exercise.seconds or SECONDS)
         except (KeyboardInterrupt, OutOfTime):
-            return report(
+            return make_report(
                 "failed", (STOPPED.format(_given(exercise, case)),), discreet=(STOPPED.format(""),)
             )
         # an untouched stub raises it without a message, and torch with one
         if isinstance(outcome, NotImplementedError) and not text_of(outcome):
             return not_attempted
         if too_many(outcome):
-            return report("failed", (f"{case.label}: {TOO_MANY.format(kind_of(outcome))}",))
+            return make_report("failed", (f"{case.label}: {TOO_MANY.format(kind_of(outcome))}",))
         results.append((case, _kept(outcome)))
         for name, before, after in zip(exercise.arguments, case.args, args, strict=True):
             if not unchanged(after, before):
                 changed.append(CHANGED.format(name))
-    return _judged(exercise, answer, results, changed[:1], report)
+    # one such sentence: an answer that changes an argument does so on most cases
+    return _judged(exercise, answer, results, changed[:1], make_report)
 
 
 # The report of an answer that returned or raised something on each case.
 #
+# make_report: takes the status, the messages and what else `Report` takes by name.
 # changed: the sentence on an argument that it changed, in a list, or an empty list.
 def _judged(
     exercise: Exercise,
     answer: Any,
     results: Results,
     changed: list[str],
-    report: Callable[..., Report],
+    make_report: Callable[..., Report],
 ) -> Report:
     problem_of = {case: _problem(exercise, case, outcome) for case, outcome in results}
     wrong = [(case, outcome) for case, outcome in results if problem_of[case]]
     right = [(case, outcome) for case, outcome in results if not problem_of[case]]
     if not wrong and not changed:
-        return _passed(exercise, results, report)
+        return _passed(exercise, results, make_report)
     mistakes, slip = (), ""
     if wrong:
         # the grader's stand-in for an answer has this from the sandbox
         foreign = getattr(answer, "notebook_data", None) or notebook_data(answer)
         if foreign:
-            return report("failed", (FOREIGN.format(foreign, "`, `".join(exercise.arguments)),))
+            return make_report(
+                "failed", (FOREIGN.format(foreign, "`, `".join(exercise.arguments)),)
+            )
         # the wrong ones first: these rule most mistakes out at once
         mistakes, slip = explanation_of(exercise, wrong + right)
     known = tuple(mistake.message for mistake in mistakes)
     explained = (*changed, *known, slip) if slip else (*changed, *known)
     if changed or known:
-        return report("failed", explained, mistakes=known)
-    most = 1 if slip else 3  # a slip says what is wrong, and one result shows it
+        return make_report("failed", explained, mistakes=known)
+    # a slip says what is wrong, and one result shows it; without one, three are soon read
+    most = 1 if slip else 3
     full, discreet = _sentences_on(exercise, answer, _distinct(wrong)[:most], problem_of)
-    return report("failed", (*explained, *full), discreet=(*explained, *discreet))
+    return make_report("failed", (*explained, *full), discreet=(*explained, *discreet))
 
 
 # The report of an answer whose results are all right.
-def _passed(exercise: Exercise, results: Results, report: Callable[..., Report]) -> Report:
+def _passed(exercise: Exercise, results: Results, make_report: Callable[..., Report]) -> Report:
     labels = [case.label for case, _ in results if not case.secret]
     held = "property holds" if len({*labels}) == 1 else "properties hold"
     measured = [
@@ -156,7 +174,7 @@ def _passed(exercise: Exercise, results: Results, report: Callable[..., Report])
         for case, outcome in results
         if case.secret  # only an exercise with `measured` has such cases
     ]
-    return report("passed", (HELD.format(len({*labels}), held, len(labels)), *measured))
+    return make_report("passed", (HELD.format(len({*labels}), held, len(labels)), *measured))
 
 
 # Of results, the first with each error, and the first on each property.
@@ -198,11 +216,12 @@ def explanation_of(exercise: Exercise, results: Results) -> tuple[tuple[Mistake,
     answer is like the reference, which can fail itself: another encoder may miss a target.
     """
 
-    def matches(function):  # one result after the other, as most functions fail at the first
+    # of each result, whether the function's is the same: lazily, as most differ in the first
+    def matches(function: Callable[..., Any]) -> Iterator[bool]:
         for case, outcome in results:
             yield _same_outcome(outcome, case.outcome_of(function), exercise)
 
-    def agrees(function):
+    def agrees(function: Callable[..., Any]) -> bool:
         return all(matches(function))
 
     # one known mistake
@@ -273,7 +292,9 @@ def _two_at_once(mistakes: tuple[Mistake, ...]) -> list[tuple[Mistake, Mistake, 
         for rank, form in enumerate(mistake.imitations)
         if isinstance(form, Otherwise)
     ]
-    pairs = sorted(itertools.combinations(steps, 2), key=lambda pair: pair[0][0] + pair[1][0])
+    pairs = sorted(
+        itertools.combinations(steps, 2), key=lambda pair: sum(rank for rank, _, _ in pair)
+    )
     tried = []
     for (_, mistake, form), (_, another, other_form) in pairs:
         both = form.both(other_form) if mistake is not another else None
@@ -290,11 +311,12 @@ def _two_at_once(mistakes: tuple[Mistake, ...]) -> list[tuple[Mistake, Mistake, 
 def _discreet(case: Case, outcome: Any, problem: str) -> str:
     if case.secret and isinstance(outcome, BaseException):
         return "your function raised an error, which is not shown since it could show these inputs"
-    return problem.partition(" where ")[0]
+    return problem.partition(" where ")[0]  # see `comparing.RETURNED`
 
 
 # What is wrong with an outcome, in a few words, or None.
 def _problem(exercise: Exercise, case: Case, outcome: Any) -> str | None:
+    # a judge needs no result to compare with: [] stands for one, so that None is still wrong
     right = [] if exercise.judge else case.outcome_of(exercise.reference)
     if isinstance(right, BaseException):
         raise right
@@ -302,8 +324,12 @@ def _problem(exercise: Exercise, case: Case, outcome: Any) -> str | None:
         return "your function returned nothing (`None`): no `return` with a value was reached"
     if exercise.judge is None or isinstance(outcome, BaseException):
         return difference(outcome, right, exercise.strict)
-    cannot = f"your function returned {kind_of(outcome)} that cannot be judged"
-    return safely(exercise.judge, case.args, outcome, otherwise=cannot)
+    return safely(
+        exercise.judge,
+        case.args,
+        outcome,
+        otherwise=f"your function returned {kind_of(outcome)} that cannot be judged",
+    )
 
 
 @contextlib.contextmanager
@@ -340,7 +366,9 @@ def _kept(outcome: Any) -> Any:
     return safely(copied, outcome, otherwise=outcome)
 
 
-# The arguments as text, if they are few and short.
+# The arguments as text, or "" unless they fit on about two lines of a message.
+#
+# Eight digits let a learner call the function on them again.
 def _given(exercise: Exercise, case: Case) -> str:
     given = ", ".join(
         f"`{name}` = {short(value, 200, digits=8)}"
@@ -349,6 +377,7 @@ def _given(exercise: Exercise, case: Case) -> str:
     return f" (given {given})" if len(given) <= 150 and "\n" not in given else ""
 
 
+# Whether two outcomes, of an answer and of a function that imitates, come from the same mistake.
 def _same_outcome(outcome: Any, other: Any, exercise: Exercise) -> bool:
     if isinstance(outcome, BaseException) or isinstance(other, BaseException):
         return type(outcome).__name__ == type(other).__name__ and wording(outcome) == wording(other)

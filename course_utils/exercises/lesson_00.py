@@ -10,19 +10,21 @@ from .model import Case, completion, exercise, normal
 
 
 def _similarity(rng, n):
-    return np.corrcoef(normal(rng, n, 12).numpy())  # the cosines of rows whose mean is 0
+    # the cosines of n rows whose mean is 0; 12 numbers in each are enough for all to differ
+    return np.corrcoef(normal(rng, n, 12).numpy())
 
 
-# Each table with each of its first rows. The best, second best and worst partners of a row lie on
-# both sides of it.
+# A case for each of the first `asked` rows of each table. The best, second best and worst partners
+# of a row lie on both sides of it.
 def _nearest_cases(rng):
     return [
         Case(label, table, i)
-        for label, table, rows in (
+        for label, table, asked in (
             ("The nearest other sentence, whichever row is asked for", _similarity(rng, 6), 6),
             ("The nearest other sentence, whichever row is asked for", _similarity(rng, 8), 8),
             (
                 "All similarities but the diagonal are negative",
+                # the others lie between -0.9 and -0.1, and the diagonal stays 1
                 0.4 * _similarity(rng, 6) - 0.5 + 1.1 * np.eye(6),
                 6,
             ),
@@ -39,7 +41,7 @@ def _nearest_cases(rng):
                 1,
             ),
         )
-        for i in range(rows)
+        for i in range(asked)
     ]
 
 
@@ -72,10 +74,10 @@ NEAREST = exercise("00-nearest", _nearest_cases, _nearest)(
 )
 
 
-# --- completions -------------------------------------------------------------------------------------------------
+# --- completions ----------------------------------------------------------------------------------
 
 
-def _one_with_all_cases(rng):
+def _one_with_all_cases(rng):  # tables of n rows of length 1, with 12 columns
     tables = [normal(rng, n, 12).numpy() for n in (5, 3, 1, 12)]
     five, three, one, twelve = (
         rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in tables
@@ -142,7 +144,9 @@ RANKED = completion("00-ranked", _ranked_cases, _ranked, judge=_ranked_problem)(
     minus_outside={"np.argsort(-row)": "(-np.argsort(row))"},
     looked_up_by_value=[
         {
-            "np.argsort(-row).tolist()": f"[row.tolist().index(value) for value in np.sort(row){order}]"
+            "np.argsort(-row).tolist()": (
+                f"[row.tolist().index(value) for value in np.sort(row){order}]"
+            )
         }
         for order in ("[::-1]", "")
     ],
@@ -153,11 +157,11 @@ RANKED = completion("00-ranked", _ranked_cases, _ranked, judge=_ranked_problem)(
 )
 
 
-# --- the odd one out ---------------------------------------------------------------------------------------------
+# --- the odd one out ------------------------------------------------------------------------------
 
 
-# A symmetric table with 1 on the diagonal, in which each change (rows, columns, value) is made on
-# both sides.
+# A copy of a symmetric table with 1 on the diagonal. Each change (rows, columns, value) is made on
+# both sides of the diagonal, later ones over earlier ones.
 def _changed(table, *changes):
     table = table.copy()
     for rows, columns, value in changes:
@@ -195,6 +199,7 @@ def _odd_cases(rng):
         ),
         Case(
             "The diagonal does not count",
+            # NaN, high and low numbers stand there, added to 1; the odd sentence, 2, has NaN
             with_odd(2) + np.diag([np.nan, 8.0, np.nan, -10.0, *[8.0] * (n - 4)]),
         ),
         Case("All similarities may be negative", with_odd(1) - 1.5),
@@ -207,6 +212,7 @@ def _odd_cases(rng):
             "Three sentences",
             np.array([[1.0, 0.9, 0.3], [0.9, 1.0, 0.4], [0.3, 0.4, 1.0]])[order][:, order],
         ),
+        # the others have about 0.5
         Case("The lowest mean, by however little", _changed(flat, (-1, all_rows, 0.4996))),
     ]
 
@@ -233,12 +239,12 @@ ODD = exercise("00-odd-one-out", _odd_cases, _odd, points=2)(
 )
 
 
-# --- tensors -----------------------------------------------------------------------------------------------------
+# --- tensors --------------------------------------------------------------------------------------
 
 
 def _shares_cases(rng):
     return [
-        Case(label, normal(rng, rows, columns).abs() + 0.1)
+        Case(label, normal(rng, rows, columns).abs() + 0.1)  # so that no sum is near 0
         for label, rows, columns in [
             ("Each row adds up to 1", 3, 5),
             ("More rows than columns", 6, 2),
@@ -342,7 +348,10 @@ def _kept_mean(table, keep):
 
 def _judge_kept(args, outcome):
     if type(outcome).__name__ == "Tensor" and outcome.numel() == 1:
-        return "your function returned a Tensor where one Python number is asked for: `.item()` takes it out"
+        return (
+            "your function returned a Tensor where one Python number is asked for: `.item()` takes "
+            "it out"
+        )
     return difference(outcome, _kept_mean(*args))
 
 
@@ -358,7 +367,9 @@ KEPT = exercise("00-kept-mean", _kept_cases, _kept_mean, judge=_judge_kept)(
         )
     ],
     mean_of_row_means={
-        "table[keep == 1].float().mean()": "np.nanmean([row[one == 1].float().mean() for row, one in zip(table, keep)])"
+        "table[keep == 1].float().mean()": (
+            "np.nanmean([row[kept == 1].float().mean() for row, kept in zip(table, keep)])"
+        )
     },
     counted_all_cells={".float().mean()": ".float().sum().div(keep.numel())"},
 )

@@ -6,7 +6,7 @@ from .comparing import difference
 from .model import Case, completion, exercise
 
 
-# `n` different two-letter syllables that share no letters.
+# `n` two-letter syllables; no letter occurs twice in all of them, so `n` is at most 13.
 def _syllables(rng, n):
     letters = rng.sample(string.ascii_lowercase, 2 * n)
     return ["".join(letters[i : i + 2]) for i in range(0, 2 * n, 2)]
@@ -14,6 +14,8 @@ def _syllables(rng, n):
 
 def _longest_start_cases(rng):
     a, b, c = _syllables(rng, 3)
+    # with the mark and without it, a syllable and a longer piece that starts with it; `c` stands
+    # here only without the mark
     pieces = {a, a + b[0], "##" + b, "##" + b + c[0], c, "##" + a}
     return [
         Case("The longest known start wins", a + b + c, pieces, ""),
@@ -31,9 +33,8 @@ def _longest_start_cases(rng):
 def _longest_start(rest, pieces, mark):
     for end in range(len(rest), 0, -1):
         letters = rest[:end]
-        candidate = mark + letters
-        if candidate in pieces:
-            return rest[:end]
+        if mark + letters in pieces:
+            return rest[:end]  # the lesson gives this line: a wrong `letters` does not reach it
     return None
 
 
@@ -49,7 +50,8 @@ LONGEST_START = completion("01-longest-start", _longest_start_cases, _longest_st
 
 
 def _pair_totals_cases(rng):
-    a, b, c = (rng.choice(part) for part in ("aeiou", "lmnr", "dgst"))
+    # groups without a common letter, and ranges without a common number: no two are equal
+    a, b, c = (rng.choice(group) for group in ("aeiou", "lmnr", "dgst"))
     low, high = rng.randint(2, 9), rng.randint(10, 99)
     return [
         Case("A pair counts as often as its word occurs", {a + b: [a, b]}, {a + b: high}),
@@ -82,6 +84,7 @@ PAIR_TOTALS = completion("01-pair-totals", _pair_totals_cases, _pair_totals)(
     joined_key={"zip(symbols, symbols[1:])": 'map("".join, zip(symbols, symbols[1:]))'},
     wrong_start=[{"(pair, 0)": f"(pair, {start})"} for start in ("1", "counts[word]")],
     first_not_counted=[
+        # a pair that is not in `totals` yet adds 0 times its count
         {"before + ": "before + (pair in totals) * "},
         {"before + counts[word]": "before + counts[word] if pair in totals else 1"},
     ],
@@ -90,7 +93,11 @@ PAIR_TOTALS = completion("01-pair-totals", _pair_totals_cases, _pair_totals)(
 
 
 def encode(words: list[list[str]], vocabulary: dict[str, int]) -> list[int]:
-    """The ids of [CLS], of all pieces in order, and of [SEP]."""
+    """The ids of [CLS], of the pieces of all words in order, and of [SEP].
+
+    words: the pieces of each word. A piece that is not in the vocabulary gets the id of [UNK].
+    Raises KeyError if [CLS], [SEP] or [UNK] is not in the vocabulary.
+    """
     unknown = vocabulary["[UNK]"]
     ids = [vocabulary["[CLS]"]]
     for word in words:
@@ -100,7 +107,7 @@ def encode(words: list[list[str]], vocabulary: dict[str, int]) -> list[int]:
 
 
 def _encode_cases(rng):
-    a, b, c, d, e = _syllables(rng, 5)
+    a, b, c, d, e = _syllables(rng, 5)  # no piece contains `d`
     pieces = [
         a,
         b,
@@ -114,6 +121,7 @@ def _encode_cases(rng):
     ]
     vocabulary = dict(zip(pieces, rng.sample(range(1000, 30000), len(pieces)), strict=True))
     vocabulary[a] = 0  # a valid id, although Python treats it as false
+    # ids below 1000, since those above may be drawn already
     capitals = {**vocabulary, a.upper(): 101, "##" + b.title(): 102}
     return [
         Case("Ids in the order of the words, between [CLS] and [SEP]", [[a], [c], [b]], vocabulary),
@@ -136,8 +144,7 @@ def _encode_cases(rng):
     ]
 
 
-_CLS = 'ids = [vocabulary["[CLS]"]]'
-_SEP = 'ids.append(vocabulary["[SEP]"])'
+_CLS, _SEP = 'ids = [vocabulary["[CLS]"]]', 'ids.append(vocabulary["[SEP]"])'
 
 ENCODE = exercise("01-encode", _encode_cases, encode)(
     no_special_token=[{_SEP: ""}, {_CLS: "ids = []"}, {_CLS: "ids = []", _SEP: ""}],
@@ -181,7 +188,8 @@ ENCODE = exercise("01-encode", _encode_cases, encode)(
 def wordpiece(word: str, pieces: set[str]) -> list[str]:
     """Cut a word greedily: take the longest known start of the rest, again and again.
 
-    Returns ["[UNK]"] if no start of the rest is known.
+    Pieces inside the word stand in `pieces`, and in the result, with ## before them. Returns
+    ["[UNK]"] if no start of the rest is known, and an empty list for an empty word.
     """
     found, rest = [], word
     while rest:
@@ -197,6 +205,7 @@ def wordpiece(word: str, pieces: set[str]) -> list[str]:
 
 def _wordpiece_cases(rng):
     a, b, c, d = _syllables(rng, 4)
+    # each letter, with and without ##: with these, every word from `a`, `b` and `c` can be cut
     single = {*(a + b + c), *("##" + letter for letter in a + b + c)}
     return [
         Case("A word that is a piece stays whole", a + b, {a, a + b, "##" + b} | single),
@@ -233,6 +242,7 @@ def _wordpiece_cases(rng):
             a + b + c,
             {a, a + b, "##" + b + c, "##" + c[0], "##" + c[1]},
         ),
+        # from the end of the word, the longest pieces would be ##b[1]c, then ##b[0], then a
         Case(
             "The search begins at the start of the word",
             a + b + c,
@@ -240,11 +250,14 @@ def _wordpiece_cases(rng):
         ),
         Case("`A` and `a` are different letters", a.upper() + b, {a, a.upper(), "##" + b}),
         Case("`A` and `a` are different letters", a + b.upper(), {a, "##" + b} | single),
+        # 200 letters, more than each limit of `limit_of_100`; 99 syllables are 9 times 11
         Case("A word of more than 100 letters is no exception", a + 99 * b, {a, "##" + 11 * b}),
     ]
 
 
-# All splits of a word, those with a longer start first.
+# All ways to cut a word into known pieces, those with a longer first piece before others.
+#
+# mark: what the first piece carries; all others carry ##.
 def _splits(word, pieces, mark=""):
     if not word:
         yield []
@@ -278,6 +291,7 @@ WORDPIECE = exercise("01-wordpiece", _wordpiece_cases, wordpiece, points=2)(
         {"len(letters) :": "len(mark + letters) :"},
         {"rest[len(letters) :]": 'rest.replace(letters, "")'},
     ],
+    # the first cut that works out, and the one of the fewest pieces
     goes_back=(
         lambda word, pieces: next(_splits(word, pieces), ["[UNK]"]),
         lambda word, pieces: min(_splits(word, pieces), key=len, default=["[UNK]"]),
@@ -291,7 +305,11 @@ WORDPIECE = exercise("01-wordpiece", _wordpiece_cases, wordpiece, points=2)(
 
 
 def harmful_entry(word: str, pieces: set[str]) -> str | None:
-    """The first entry with which the greedy search cuts `word` into more pieces."""
+    """An entry that, added to `pieces`, makes the greedy search cut `word` into more pieces.
+
+    Of several, the one that starts first in the word, and of these the shortest. An entry for the
+    inside of the word begins with ##. None if there is no such entry.
+    """
     before = wordpiece(word, pieces)
     for start in range(len(word)):
         for end in range(start + 1, len(word) + 1):
@@ -305,6 +323,7 @@ def harmful_entry(word: str, pieces: set[str]) -> str | None:
 def _harmful_cases(rng):
     a, b, c, d, e, f = _syllables(rng, 6)
     single = {*(a + b + c), *("##" + letter for letter in a + b + c)}
+    # the pieces of the third case, in which `f` ends the word
     known = {d, *("##" + piece for piece in (e, e[1], a, b + c, b[1] + c, c[0], c[1], f))}
     return [
         Case("A longer start breaks up what follows", a + b + c, {a, "##" + b + c} | single),
@@ -314,10 +333,11 @@ def _harmful_cases(rng):
             a + b + c,
             {a, "##" + b + c, "##" + c[0], "##" + c[1], "##" + a + b},
         ),
-        # only ## + a + b does harm, in the middle of the cut; d + e[0] changes it
+        # only ##ab does harm, in the middle of the word; the entry d + e[0] gives another cut, with
+        # as many pieces as before
         Case("Another cut is not always a longer one", d + e + a + b + c + f, known),
-        # only a + b + c + d[0] does harm: a shorter start is not the longest one, and a longer one
-        # leaves e alone
+        # only abc + d[0] does harm: a shorter entry is never the longest start, and after one with
+        # all of d only ##e follows, so there are two pieces as before
         Case(
             "The entry may be a long one",
             a + b + c + d + e,
@@ -338,7 +358,10 @@ def _judge_harmful(args, outcome):
     if after == before:
         return f"`{outcome}` as an entry does not change the cut, {' '.join(before)}"
     if len(after) <= len(before):
-        return f"`{outcome}` as an entry gives {' '.join(after)}, which is not more than {' '.join(before)}"
+        return (
+            f"`{outcome}` as an entry gives {' '.join(after)}, "
+            f"which is not more than {' '.join(before)}"
+        )
     return None
 
 
@@ -347,13 +370,14 @@ HARMFUL = exercise("01-harmful-entry", _harmful_cases, harmful_entry, judge=_jud
         {"len(after) > len(before)": other}
         for other in ("after != before", "len(after) != len(before)")
     ],
-    # where no entry makes the word unknown, the right one is returned
+    # the first entry that makes the word unknown; where none does, the right answer
     makes_unknown={
         "len(after) > len(before)": 'after == ["[UNK]"]',
         "return None": "return harmful_entry(word, pieces)",
     },
     only_at_start={"range(len(word))": "range(1)"},
     only_inside={"range(len(word))": "range(1, len(word))"},
+    # the only right entry of the last case has 7 letters
     short_entries_only=[
         {"len(word) + 1)": f"min(start + {most}, len(word)) + 1)"} for most in (3, 4, 5)
     ],
@@ -362,7 +386,11 @@ HARMFUL = exercise("01-harmful-entry", _harmful_cases, harmful_entry, judge=_jud
 
 
 def merge(symbols: list[str], pair: tuple[str, str]) -> list[str]:
-    """Replace every non-overlapping occurrence of `pair`, from the left, by one symbol."""
+    """A new list, in which one symbol replaces each occurrence of `pair`.
+
+    The search goes from the left, and occurrences do not overlap: of a, a, a the first two become
+    aa. Without the pair, the symbols stay as they are.
+    """
     merged, position = [], 0
     while position < len(symbols):
         here = tuple(symbols[position : position + 2])
@@ -375,8 +403,11 @@ def merge(symbols: list[str], pair: tuple[str, str]) -> list[str]:
     return merged
 
 
-# signs by which an answer might join the symbols to one text, to replace the pair in it
-_NO_LETTERS = ["##", *(chr(n) for n in range(256) if not chr(n).isalnum()), *"\u2028→▁␟\ue000"]
+# Symbols without letters or digits. An answer might join all symbols to one text with one of them
+# between, and replace the pair there: then the text of a case is split in the wrong places. All of
+# Latin-1, a line separator, an arrow, the space of SentencePiece, a picture of a control character,
+# and one for private use.
+_SEPARATORS = ["##", *(chr(n) for n in range(256) if not chr(n).isalnum()), *"\u2028→▁␟\ue000"]
 
 
 def _merge_cases(rng):
@@ -402,7 +433,7 @@ def _merge_cases(rng):
         Case("Only whole symbols count", [d + a, b, c, a, b + d], (a, b)),
         Case("Any text can be a symbol, also a full stop", [b, a, ".", a, c], (".", a)),
         Case("Any text can be a symbol, also the empty one", [a, "", "", b], (a, "")),
-        Case("Any text can be a symbol", [a, b, *_NO_LETTERS, c + " " + d, a, b], (a, b)),
+        Case("Any text can be a symbol", [a, b, *_SEPARATORS, c + " " + d, a, b], (a, b)),
         Case("Both texts stay as they are", [a.upper(), "##" + b, c], (a.upper(), "##" + b)),
         Case("Both texts stay as they are", [c, " " + a, b + " "], (" " + a, b + " ")),
         Case("A single symbol stays as it is", [a], (a, b)),
@@ -411,9 +442,10 @@ def _merge_cases(rng):
 
 
 MERGE = exercise("01-merge", _merge_cases, merge)(
+    # until something is merged, as many symbols are in the result as were passed
     first_only={"here == pair": "here == pair and len(merged) == position"},
     moved_by_one={"position += 2": "position += 1"},
-    # symbols and each two of them are turned round before, and the result after
+    # the list is reversed, as is each pair of neighbours in it; the result is reversed back
     from_the_right={
         "position = [], 0": "position = [], 0\n    symbols = symbols[::-1]",
         "+ 2])": "+ 2][::-1])",
@@ -439,5 +471,6 @@ MERGE = exercise("01-merge", _merge_cases, merge)(
     ],
     empty_dropped={"return merged": "return [symbol for symbol in merged if symbol]"},
     last_lost={"< len(symbols)": "< len(symbols) - 1"},
+    # a list never equals a tuple
     nothing_merged={"here == pair": "list(here) == pair"},
 )

@@ -7,7 +7,8 @@ from .comparing import weights_difference
 from .model import Case, completion, exercise, mask_of, normal
 
 
-# `count` different ids, and none that the lesson shows: 0, 101, 102.
+# `count` different ids. All are above those of special tokens: the cases draw these below 100, and
+# the lesson shows 0, 101 and 102.
 def _ids(rng, count):
     return rng.sample(range(1000, 30000), count)
 
@@ -15,7 +16,8 @@ def _ids(rng, count):
 def _pad_cases(rng):
     pad_id = rng.randint(3, 90)
     lengths = rng.choice([(5, 2, 9, 7), (7, 9, 2, 5), (2, 9, 5, 7), (9, 2, 7, 5)])  # never sorted
-    largest_first = [rng.randint(30000, 30500), *_ids(rng, 4)]  # `max` of the lists would pick it
+    # `max(batch)` compares the first ids, and picks this list, although another one is longer
+    largest_first = [rng.randint(30000, 30500), *_ids(rng, 4)]
     return [
         Case(
             "Each row stays in its place and becomes as long as the longest",
@@ -57,7 +59,7 @@ PAD = exercise("02-pad-batch", _pad_cases, _pad_batch, points=2)(
     filled_with_zero={"[pad_id] *": "[0] *"},
     mask_of_ones=[{"ones + zeros": f"[{number}] * width"} for number in "10"],
     mask_filled_with_pad_id={"[0] * len(padding)": "padding"},
-    mask_upside_down={"ones + zeros": "[1 - one for one in ones + zeros]"},
+    mask_upside_down={"ones + zeros": "[1 - number for number in ones + zeros]"},
     mask_too_short={"ones + zeros": "ones"},
     left=[
         {"ids + padding": "padding + ids", "ones + zeros": "zeros + ones"},
@@ -85,8 +87,9 @@ PAD = exercise("02-pad-batch", _pad_cases, _pad_batch, points=2)(
 
 
 def _truncate_cases(rng):
-    cls, sep = rng.sample(range(3, 90), 2)
+    cls, sep = rng.sample(range(3, 90), 2)  # not 101 and 102: see `fixed_id`
 
+    # `length` ids, [CLS] and [SEP] among them.
     def sentence(length):
         return [cls, *_ids(rng, length - 2), sep]
 
@@ -98,7 +101,8 @@ def _truncate_cases(rng):
         Case("A short sentence stays as it is", sentence(4), rng.randint(8, 12)),
         Case("One token below the limit", sentence(6), 7),
         Case("[CLS] and [SEP] are left when max_length is 2", sentence(5), 2),
-        Case(  # cut just after a [SEP]
+        # without the last id, 6 ids are kept; they end with a [SEP] of the text
+        Case(
             "The text may contain [CLS] and [SEP]",
             [cls, inside[0], sep, cls, inside[1], sep, *inside[2:], sep],
             7,
@@ -134,7 +138,7 @@ TRUNCATE = exercise("02-truncate", _truncate_cases, _truncate)(
         {"first + ids[-1:]": "ids[-max_length:]"},
     ],
     not_cut={"len(ids) <= max_length": "True"},
-    # every [SEP] inside the text, or the one just before the cut
+    # every [SEP] inside the text is dropped, or the one just before the cut
     sep_of_the_text_dropped=[
         {"first + ids[-1:]": "[i for i in ids if i != ids[-1]][: max_length - 1] + ids[-1:]"},
         {"first + ids[-1:]": "first + ids[-1:] * (first[-1] != ids[-1])"},
@@ -148,7 +152,7 @@ FAR = 999_990.0  # so that with the scores of ±10 it stays within a million
 def _bug_cases(rng):
     lengths = [6, 3, 4]
     mask = mask_of(lengths)
-    scores = 1.5 * normal(rng, 3, 6)
+    scores = 1.5 * normal(rng, 3, 6)  # spread out, so that weights are clearly unequal
     with_zero = scores.clone()
     with_zero[:, 1] = 0.0
     # one real token in each row has all the weight, however far scores are rounded
@@ -159,12 +163,12 @@ def _bug_cases(rng):
     return [
         Case("No padding: the ordinary softmax", normal(rng, 2, 5), torch.ones(2, 5).long()),
         Case("Padding gets the weight 0, and the weights of real tokens add up to 1", scores, mask),
+        # 6 lifts padding above most real scores
         Case("The scores at padded positions change nothing", scores + 6 * (1 - mask), mask),
         Case("A real token may have the score 0", with_zero, mask),
+        # in the middle row, real scores are a million below 0 as well
         Case(
-            "Padding may be a million above 0",
-            sure + padding_above - FAR * mask * middle_row,  # and a row's real scores below 0
-            mask,
+            "Padding may be a million above 0", sure + padding_above - FAR * mask * middle_row, mask
         ),
         Case("The score of padding may be a million below 0", scores - padding_above, mask),
         Case("All real scores may be a million below 0", sure - FAR * mask, mask),
@@ -181,6 +185,7 @@ def _bug_cases(rng):
     ]
 
 
+# For imitations: the powers divided by their sums along `dim`.
 def _shares(powers, dim):
     return powers / powers.sum(dim=dim, keepdim=True)
 
@@ -195,7 +200,9 @@ BUG = exercise(
     "02-find-the-bug",
     _bug_cases,
     _masked_softmax,
-    judge=lambda args, outcome: weights_difference(outcome, _masked_softmax(*args), args[1], 0),
+    judge=lambda args, outcome: weights_difference(
+        outcome, _masked_softmax(*args), mask=args[1], most=0
+    ),
     points=2,
 )(
     score_zero={"(masked,": "(scores * attention_mask,"},
@@ -240,17 +247,19 @@ BUG = exercise(
 )
 
 
+# Sizes of vocabularies. The first is even: `_small_leak_cases` draws even ids, and the next id must
+# be in the vocabulary, too.
 VOCABULARY = 22
-# the size of a vocabulary: so few ids, and an odd number of them, that a case can have every id at
-# padding behind every real one
+# So few ids that a case can have every id at padding behind every real one. An odd number, so that
+# one id is as far from the first as from the last: `FEW - 1 - id` does not replace it.
 FEW = 3
 
 
-# The ids, the mask and the vocabulary's size that an answer takes.
+# What an answer takes after the encoder: ids and mask (rows, width), and the vocabulary's size.
 #
-# lengths: how many real tokens each row has. A negative number of them stands on the right, behind
-# the padding. pad_ids: the id of padding in each row; neither it nor the id before is drawn as a
-# real one.
+# lengths: how many real tokens each row has. If the number is negative, they stand on the right,
+# behind the padding. pad_ids: the id of padding in each row. No real token has one of these ids,
+# nor the id before one: with the next id in its place, it would become padding.
 def _leak_batch(rng, width, lengths, pad_ids):
     padded_right = mask_of([abs(length) for length in lengths], width)
     is_padded_left = torch.tensor(lengths)[:, None] < 0
@@ -263,17 +272,18 @@ def _leak_batch(rng, width, lengths, pad_ids):
 
 # Cases whose vectors change by 0.00015 or 0.00007, on either side of the limit of 0.0001.
 #
-# Only four ids have vectors, all so short that the attention weights are nearly 1/5. Each is the
-# padding of one row, and the id that replaces it has the vector 0. So where such a vector holds
+# Only four ids have vectors other than 0, all so short that the attention weights are nearly 1/5.
+# Each is the padding of one row, and the id that replaces it has the vector 0. So where it holds
 # 0.01, the number changes by 0.01 / 5 times the leak: with 0.075, by 0.00015. Number 2 of each
 # vector is near 10, where an `rtol` of 1e-5 adds 1e-4 to the limit.
 def _small_leak_cases(rng):
-    # even ids, since the next one must be none of these
+    # only even ids, so that the next id, which replaces one, is none of these
     grows, shrinks, grows_widely, shrinks_too = rng.sample(range(0, VOCABULARY, 2), 4)
     tokens = torch.zeros(VOCABULARY, 8)
     for token, number, value in ((grows, 5, -0.01), (shrinks, 2, 0.01), (shrinks_too, 7, 0.01)):
         tokens[token, number] = value
     tokens[grows_widely, [0, 1, 3, 4, 5, 6]] = -0.01
+    # all positions are nearly alike, and so are the attention weights
     positions = (0.1 + 0.005 * torch.arange(8.0))[:, None].repeat(1, 8)
     positions[:, 2] = 10.0
     batch = _leak_batch(
@@ -292,7 +302,10 @@ def _small_leak_cases(rng):
     ]
 
 
-# An encoder that lets padding at position 3 through to position 1, and neither to 0 nor to 2.
+# An encoder that ignores the mask, in which position 1 attends to position 3, but 0 and 2 do not.
+#
+# table: the token vectors. The scores of the first number decide: from 1 they are 0, from 0 and 2
+# that of position 3 is -10 * 10, far below the others.
 def _seen_from_one_position(table):
     tokens, positions = table.clone(), torch.zeros(8, table.shape[1])
     tokens[:, 0] = 0.0
@@ -302,13 +315,14 @@ def _seen_from_one_position(table):
 
 def _leak_cases(rng):
     hidden = rng.randint(5, 7)
+    # short vectors, so that no token takes nearly all attention; no case is wider than 8 positions
     table, positions = 0.4 * normal(rng, VOCABULARY, hidden), 0.4 * normal(rng, 8, hidden)
-    # With more rows than ids, a negative id does not lead to a real one. These rows are those of
-    # padding.
+    # For an answer that replaces id 0, the padding, by -1: behind the vocabulary, each row of the
+    # table is that of id 0, so that -1 changes nothing and the leak is not found.
     too_long = torch.cat([table, table[:1].repeat(VOCABULARY, 1)])
     small_leaks = _small_leak_cases(rng)
-    # Each id stands at padding in four rows, and in some of them is the first or the last real one
-    # too.
+    # Each id stands at padding in four rows, behind every id. In some of them it is the first or
+    # the last real id, too.
     all_ids = torch.tensor(
         [[first % FEW, (first + i) % FEW, i] for i in range(FEW) for first in range(4)]
     )
@@ -361,7 +375,7 @@ def _leaks(encode, input_ids, attention_mask, vocabulary_size):
     before = encode(input_ids, attention_mask)
     after = encode(swapped, attention_mask)
     largest = (after - before).abs().amax(dim=2)
-    leak = (largest * attention_mask).amax(dim=1) > 1e-4
+    leak = (largest * attention_mask).amax(dim=1) > 1e-4  # the limit of the text
     return leak.tolist()
 
 
@@ -382,9 +396,11 @@ LEAKS = exercise("02-padding-leaks", _leak_cases, _leaks, points=2)(
         {", attention_mask)": ", torch.ones_like(attention_mask))"},
         {"swapped, attention_mask": "input_ids, torch.ones_like(attention_mask)"},
     ],
-    # padding is taken to stand behind as many places as there are real tokens
+    # in a row of n real tokens, all positions from n on are taken for padding
     right_only={
-        "attention_mask == 0": "torch.arange(attention_mask.shape[1]) >= attention_mask.sum(dim=1, keepdim=True)"
+        "attention_mask == 0": (
+            "torch.arange(attention_mask.shape[1]) >= attention_mask.sum(dim=1, keepdim=True)"
+        )
     },
     other_limit=[
         {"1e-4": "0"},
@@ -394,11 +410,11 @@ LEAKS = exercise("02-padding-leaks", _leak_cases, _leaks, points=2)(
     outside_vocabulary=[
         {"(input_ids + 1) % vocabulary_size": f"input_ids {sign} 1"} for sign in "+-"
     ],
-    # one id replaces all padding, also where it stands already
+    # one id replaces all padding, also where padding has this very id
     id_not_swapped=[
         {"(input_ids + 1) %": f"0 * input_ids + ({number}) %"} for number in (0, 1, -1)
     ],
-    # of the padded positions of a row, the first
+    # only the first padded position of a row gets another id
     one_position_only={
         "attention_mask == 0": "(attention_mask == 0) & ((attention_mask == 0).cumsum(dim=1) == 1)"
     },
@@ -435,6 +451,7 @@ PAD_ROW = completion("02-pad-row", _pad_row_cases, _pad_row)(
 
 
 def _padding_share_cases(rng):
+    # the number of rows, and the place of the longest: neither first nor last, nor always the same
     for rows, longest in ((3, 1), (7, 2), (7, 5)):
         lengths = rng.choices(range(1, 21), k=rows)
         lengths[longest] = rng.randint(25, 40)

@@ -9,8 +9,9 @@ from .model import Case, completion, exercise, normal
 
 def _word_cases(rng):
     hidden = rng.randint(5, 8)
-    pieces = rng.sample([1, 3, 1, 2, 1, 4], 6)  # how many each word has
-    word_ids = [None, *(word for word, count in enumerate(pieces) for _ in range(count)), None]
+    pieces = rng.sample([1, 3, 1, 2, 1, 4], 6)  # how many each word has, in random order
+    # None is for [CLS] and [SEP]
+    word_ids = [None, *np.repeat(range(len(pieces)), pieces).tolist(), None]
     # the offset keeps means away from 0, where a sum would be close to them
     states = normal(rng, len(word_ids), hidden) + 3
     return [
@@ -30,7 +31,7 @@ def _word_cases(rng):
             # three more tokens, whose large numbers spoil any mean
             torch.cat([states, 50 + normal(rng, 3, hidden)]),
             word_ids + [None] * 3,
-            pieces.index(4),
+            pieces.index(4),  # the word of four pieces
         ),
         Case("Words are counted from 0", states[:5], [None, 0, 0, 1, None], 0),
         Case(
@@ -64,11 +65,13 @@ WORD_VECTOR = exercise("03-word-vector", _word_cases, _word_vector)(
         {"[positions]": "[word_ids == index]"},
         {"[positions]": "[torch.tensor(word_ids) == index]"},
     ],
+    # without positions, the mean is NaN; the second form raises an error instead
     word_zero_lost=[
         {"word == index": "word and word == index"},
         {"word == index": "word and word == index", "pieces.mean(dim=0)": "torch.stack([*pieces])"},
     ],
-    # the bracket ends the list of all positions
+    # `]` closes the list of positions, and `[:-1]` drops its last one. For a word of one piece the
+    # mean is NaN, or the second form divides by 0.
     last_piece_lost=[
         {"word == index]": "word == index][:-1]"},
         {
@@ -85,40 +88,49 @@ WORD_VECTOR = exercise("03-word-vector", _word_cases, _word_vector)(
 )
 
 
-def _turned(rng, rows):
-    """The rows, rotated at random into a space of more dimensions; cosines stay the same."""
-    few = rows.shape[1]
-    return rows @ torch.linalg.qr(normal(rng, few + 4, few + 4)).Q[:few]
+def _rotated(rng, rows):
+    """The rows, rotated at random into a space of four dimensions more.
+
+    Cosines and lengths stay the same, but no axis is special.
+    """
+    width = rows.shape[1]
+    random_axes = torch.linalg.qr(normal(rng, width + 4, width + 4)).Q  # at right angles
+    return rows @ random_axes[:width]
 
 
 def _close_pairs(rng, count, common=0.0):
-    """`count` pairs of rows: those of a pair are close (cosine about 0.95), others further apart.
+    """`count` pairs of rows, (2 * count, 2 * count + 5), those of a pair one after the other.
 
-    common: a number that all rows share; above 0, so are all cosines.
+    common: a number that all rows share; 0 gives cosines of about 0.95 in a pair and about 0
+    otherwise, and a larger number raises all of them.
     """
     axes = torch.eye(count).repeat_interleave(2, dim=0)  # each pair has its own
-    # the rows of a pair lie on two sides of its axis
+    # the rows of a pair lie on two sides of its axis: (1 - 0.16**2) / (1 + 0.16**2) is about 0.95
     sides = torch.tensor([[0.16], [-0.16]]).repeat(count, 1) * axes
     rows = torch.cat([axes, sides, torch.full((2 * count, 1), common)], dim=1)
-    return _turned(rng, rows + 0.003 * normal(rng, *rows.shape))  # and a little noise
+    return _rotated(rng, rows + 0.003 * normal(rng, *rows.shape))  # and a little noise
 
 
-def _in_a_plane(rng, *degrees, most=2):
-    """Rows at these angles, each moved by `most` degrees at most, in a plane rotated at random."""
-    angles = torch.tensor([angle + rng.uniform(-most, most) for angle in degrees]).deg2rad()
-    return _turned(rng, torch.stack([angles.cos(), angles.sin()], dim=1))
+def _in_a_plane(rng, *degrees, jitter=2):
+    """Rows at these angles, (angles, 6), in a plane that is rotated at random.
+
+    Each angle is drawn anew, up to `jitter` degrees off.
+    """
+    angles = torch.tensor([angle + rng.uniform(-jitter, jitter) for angle in degrees]).deg2rad()
+    return _rotated(rng, torch.stack([angles.cos(), angles.sin()], dim=1))
 
 
 def _nearest_cases(rng):
     # two labels with the same letters, first and last ones included
-    one, two = rng.sample(
+    first, second = rng.sample(
         rng.choice([("diary", "dairy"), ("casual", "causal"), ("martial", "marital")]), 2
     )
-    three = one + " 2"  # begins with the first
+    third = first + " 2"  # begins with the first
     mixed = _close_pairs(rng, 5, common=0.6)
-    senses = [one, one, two, two, one, two, two, one, one, one]  # the same in three of five pairs
-    order = rng.sample(range(10), 10)
-    # along axes, so that cosines are exactly 0 or 1, or −1
+    # rows 0 and 1 of `mixed` are a pair, 2 and 3, ...: in three of five pairs, both have one sense
+    senses = [first, first, second, second, first, second, second, first, first, first]
+    order = rng.sample(range(10), 10)  # pairs need not stand together
+    # rows along axes have cosines of exactly 0, 1 or −1
     axes = torch.eye(7)[rng.sample(range(7), 3)].repeat_interleave(2, dim=0)
     opposite = torch.tensor([[3.0], [-2.0]]) * torch.eye(5)[rng.randrange(5)]
     return [
@@ -137,53 +149,57 @@ def _nearest_cases(rng):
             "A row is never its own neighbour, even when all cosines are negative",
             # over 90° apart, so 0 in the place of a row's cosine with itself would win
             _in_a_plane(rng, 0, 100, 245),
-            [one, two, one],
+            [first, second, first],
         ),
         Case(
             "Only the nearest row counts, not the average of a sense",
             # nearest to their own sense by row, but not by mean: half of the first sense is on the
             # other side, so on average the rows at 0, 20 and 180 are closer to the second
             _in_a_plane(rng, 0, 20, 180, 190, 70, 75, 80),
-            [one] * 4 + [two] * 3,
+            [first] * 4 + [second] * 3,
         ),
-        Case("Three senses", mixed, [one, one, two, three, one, two, two, two, one, three]),
+        Case(
+            "Three senses",
+            mixed,
+            [first, first, second, third, first, second, second, second, first, third],
+        ),
         Case(
             "A row that occurs twice is nearest to its copy",
             # 0 and 100 occur twice; nearest to them, apart from the copy, is a row of another sense
             _in_a_plane(rng, 0, 10, 100, 110)[[0, 0, 1, 2, 2, 3]],
-            [one, one, two, two, two, one],
+            [first, first, second, second, second, first],
         ),
         Case(
             "Two equal rows of different senses are each other's nearest",
             axes * torch.tensor([[2.0], [2.0], [3.0], [3.0], [5.0], [5.0]]),
             ["river", "money", "money", "river", "bird", "bird"],
         ),
-        *_largest_cosine_cases(rng, one, two),
-        Case("The only other row is the nearest, even at the cosine −1", opposite, [one, two]),
-        Case("Two rows of one sense give 1", _close_pairs(rng, 1), [one, one]),
+        *_largest_cosine_cases(rng, first, second),
+        Case("The only other row is the nearest, even at the cosine −1", opposite, [first, second]),
+        Case("Two rows of one sense give 1", _close_pairs(rng, 1), [first, first]),
     ]
 
 
-# Cases in which another cosine than the largest gives another result.
-def _largest_cosine_cases(rng, one, two):
+# Cases in which the result differs if a row is compared with one whose cosine is not the largest.
+def _largest_cosine_cases(rng, first, second):
     return [
         Case(
             "The most similar row counts, even if it leads by very little",
             # 0 is nearer to −29.998, of its own sense, than to 30; so is 180 to 209.998 than to 150
-            _in_a_plane(rng, 0, 30, -29.998, 180, 209.998, 150, most=0),
-            [one, two, one, two, two, one],
+            _in_a_plane(rng, 0, 30, -29.998, 180, 209.998, 150, jitter=0),
+            [first, second, first, second, second, first],
         ),
         Case(
             "Opposite rows are the least similar ones",
             # the cosine of 0 and 175 is nearly −1: without its sign it would be the largest
             _in_a_plane(rng, 0, 60, 175),
-            [one, one, two],
+            [first, first, second],
         ),
         Case(
             "Of negative cosines, the one closest to 0 is the largest",
             # over 90° apart; by the cosines furthest from 0, no row would find its own sense
             _in_a_plane(rng, 245, 100, 0),
-            [one, two, two],
+            [first, second, second],
         ),
     ]
 
@@ -228,8 +244,9 @@ NEAREST_SENSE = exercise("03-nearest-sense", _nearest_cases, _nearest_sense, poi
 
 
 def _patch_cases(rng):
-    tokens, hidden = rng.sample(range(3, 7), 2)
+    tokens, hidden = rng.sample(range(3, 7), 2)  # never equal, so that exchanged axes show
     inside = rng.randrange(1, tokens - 1)
+    # count: of layers. layer, position: which hidden state is patched, and where.
     for label, count, layer, position in (
         ("Hidden state 2 of 4 layers", 4, 2, inside),
         ("Hidden state 1 is the output of the first layer", 2, 1, inside),
@@ -280,6 +297,7 @@ PATCH = exercise("03-patch", _patch_cases, _patched, points=2)(
         "if number == layer": "before = state\n        if number == layer",
         "states.append(state)": "states.append(before)",
     },
+    # the last form patches the embeddings, too, where they are the hidden state to patch
     one_off=[
         {"== layer": f"== layer {shift}"} for shift in ("+ 1", "- 1", "+ 1 or number == layer == 0")
     ],
@@ -287,7 +305,7 @@ PATCH = exercise("03-patch", _patch_cases, _patched, points=2)(
         {"== layer": f"== layer and {only}"}
         for only in ("layer > 0", "layer < len(layers)", "0 < layer < len(layers)")
     ],
-    other_states_too=[{"== layer": f"{sign} layer"} for sign in (">=", "<=", "is not")],
+    other_states_too=[{"== layer": f"{sign} layer"} for sign in (">=", "<=", "!=")],
     all_tokens={"state[position] =": "state[:] ="},
     embeddings_missing={"stack(states)": "stack(states[1:])"},
     no_tanh={"torch.tanh(mix @ state @ weight)": "mix @ state @ weight"},
@@ -301,7 +319,7 @@ PATCH = exercise("03-patch", _patch_cases, _patched, points=2)(
 
 
 def _all_states_cases(rng):
-    layers, batch, tokens, hidden = rng.sample(range(2, 8), 4)
+    layers, batch, tokens, hidden = rng.sample(range(2, 8), 4)  # never equal: exchanged axes show
     states = tuple(normal(rng, batch, tokens, hidden) for _ in range(layers + 1))
     return [
         Case("A token inside a sentence", states, rng.randrange(batch), rng.randrange(1, tokens)),
@@ -331,30 +349,34 @@ ALL_STATES = completion("03-token-in-all-states", _all_states_cases, _token_in_a
 
 
 def _gap_cases(rng):
-    one, two, three = rng.sample(["river", "money", "bird", "machine", "season"], 3)
+    first, second, third = rng.sample(["river", "money", "bird", "machine", "season"], 3)
     return [
         Case(label, normalise(rows) @ normalise(rows).T, senses)
         for label, senses, rows in (
             (
                 "Three rows of each sense",
-                rng.sample([one, one, two, two, one, two], 6),
+                rng.sample([first, first, second, second, first, second], 6),
                 normal(rng, 6, 4),
             ),
-            ("Unequal numbers of rows", [one, one, two, one, two], normal(rng, 5, 3)),
-            ("Three senses", [one, two, three, two, one, three, three], normal(rng, 7, 4)),
+            ("Unequal numbers of rows", [first, first, second, first, second], normal(rng, 5, 3)),
+            (
+                "Three senses",
+                [first, second, third, second, first, third, third],
+                normal(rng, 7, 4),
+            ),
             (
                 "Rows of a sense are alike, and the diagonal does not count",
-                [one, one, two, two],
+                [first, first, second, second],
                 _close_pairs(rng, 2),
             ),
-            # over 90° apart
-            ("Negative cosines", [one, two, two], _in_a_plane(rng, 0, 130, 240)),
+            # all over 90° apart
+            ("Negative cosines", [first, second, second], _in_a_plane(rng, 0, 130, 240)),
         )
     ]
 
 
 def _gap_from_table(cosines, senses):
-    same = torch.tensor([[one == other for other in senses] for one in senses])
+    same = torch.tensor([[row == column for column in senses] for row in senses])
     itself = torch.eye(len(senses), dtype=torch.bool)
     within = same & ~itself
     between = ~same
@@ -378,8 +400,8 @@ GAP_FROM_TABLE = completion("03-gap-from-table", _gap_cases, _gap_from_table)(
 
 
 def _overtaken_cases(rng):
-    # 4 or 8 words, and numbers in sixteenths: means are exact, so that no lead of 0 is a lead by
-    # rounding
+    # Leads of the first column over the second, one for each word, in sixteenths. Over 4 or 8 words
+    # their means are exact: no tie becomes a lead by rounding. Two equal columns have equal means.
     for label, leads in (
         ("The first is ahead, mostly by a few words", [5, -1, 4, -2, 0, -1, -2, -1]),
         ("The second is ahead", [-1, -2, 1, -1]),
@@ -391,6 +413,7 @@ def _overtaken_cases(rng):
             label,
             second + np.array(leads) / 16,
             second,
+            # 50 draws of as many words as there are, with repetition
             np.array([rng.choices(range(len(leads)), k=len(leads)) for _ in range(50)]),
         )
 

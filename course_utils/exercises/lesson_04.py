@@ -6,6 +6,7 @@ from ..pooling import normalise
 from .model import Case, completion, exercise, normal, padded
 
 
+# The cases of both poolings. added_to_real: a number added to the vectors of real tokens only.
 def _pooling_cases(rng, added_to_real=0.0):
     vectors, mask = padded(rng, [5, 2, 4], width=5, hidden=rng.randint(6, 9))
     vectors = vectors + added_to_real * mask.unsqueeze(-1)
@@ -32,8 +33,8 @@ def _mean_cases(rng):
 def _max_cases(rng):
     vectors, mask = padded(rng, [4, 2], width=4, hidden=7)
 
-    # The mask, and vectors whose real tokens hold `share` of the dtype's lowest number, and numbers
-    # that are up to 5% higher.
+    # Vectors of `dtype`, and their mask. At real tokens the first number is `share` of the dtype's
+    # lowest, and the others are up to 5% closer to 0.
     def lowest(dtype, share):
         bottom = share * torch.finfo(dtype).min
         low = bottom * (1 - 0.01 * vectors.abs().clamp(max=5).to(dtype))
@@ -41,7 +42,7 @@ def _max_cases(rng):
         return torch.where(mask.unsqueeze(-1) == 1, low, vectors.to(dtype)), mask
 
     return [
-        # most real tokens are below 0, and padding above
+        # most numbers of real tokens are below 0, and most of padding above
         *_pooling_cases(rng, added_to_real=-4.0),
         Case("Numbers down to the lowest of float32", *lowest(torch.float32, 1)),
         # half of the lowest, so that differences of two such numbers do not overflow
@@ -59,8 +60,10 @@ def _mean_pool(vectors, mask):
     return total / count
 
 
-# a mask with as many ones as the mask has, but always at the beginning of the row
-_FIRST_ONES = "(torch.arange(mask.shape[1]) < mask.long().sum(dim=1, keepdim=True))"
+# The mask, as true and false, if all padding stood on the right: the ones of a row come first.
+def _ones_first(mask):
+    return torch.arange(mask.shape[1]) < mask.long().sum(dim=1, keepdim=True)
+
 
 MEAN = exercise(
     "04-mean-pool",
@@ -78,8 +81,8 @@ MEAN = exercise(
     always_float32={"total / count": "(total / count).float()"},
     real_in_batch={"/ count": "/ mask.sum()"},
     upside_down=[{"real = mask": "real = (1 - mask)"}, {"real = mask": "real = (mask == 0)"}],
-    right_only={"real = mask": f"real = {_FIRST_ONES}"},
-    # the first and the last real token of each sentence
+    right_only={"real = mask": "real = _ones_first(mask)"},
+    # the first and the last real token of each sentence, [CLS] and [SEP], do not count
     special_left_out=lambda tokens, mask: torch.stack(
         [row[real.bool()][1:-1].mean(dim=0) for row, real in zip(tokens, mask, strict=True)]
     ),
@@ -114,12 +117,13 @@ MAX = exercise(
         "padding = (mask == 0).unsqueeze(-1)": "padding = vectors * mask.unsqueeze(-1) == 0"
     },
     always_float32={"filled.amax(dim=1)": "filled.amax(dim=1).float()"},
-    right_only={"mask == 0": f"~{_FIRST_ONES}"},
+    right_only={"mask == 0": "~_ones_first(mask)"},
     first_token={"filled.amax(dim=1)": "vectors[:, 0]"},
     not_along_tokens=[{"dim=1": "dim=-1"}, {"dim=1": "dim=0"}, {"dim=1": "dim=(0, 1)"}],
 )
 
-# (token vectors, mask) -> pooled vectors; "careless" counts padding
+# (token vectors, mask) -> pooled vectors. "cls" takes the first real token, wherever padding
+# stands; "careless" is the mean with padding.
 _POOLINGS = {
     "cls": lambda tokens, mask: tokens[torch.arange(len(tokens)), mask.argmax(dim=1)],
     "mean": _mean_pool,
@@ -128,30 +132,43 @@ _POOLINGS = {
 }
 
 
-# Each row turned in a random direction, by the angle that has the given cosine.
+# The rows, each turned in a random direction by the angle that has the given cosine. Lengths stay.
+#
+# rows: (count, width). cosines: one for each row, or a single one for all.
 def _turned(rng, rows, cosines):
     cosines = torch.tensor(cosines).unsqueeze(-1)
-    unit = normalise(rows)
-    other = normal(rng, *rows.shape)
-    at_right_angles = normalise(other - (other * unit).sum(dim=1, keepdim=True) * unit)
     sines = (1 - cosines**2).sqrt()
-    directions = cosines * unit + sines * at_right_angles
-    return rows.norm(dim=1, keepdim=True) * directions
+    directions = normalise(rows)
+    random_rows = normal(rng, *rows.shape)
+    # without its part along the row, a random vector is at a right angle to the row
+    along = (random_rows * directions).sum(dim=1, keepdim=True)
+    at_right_angles = normalise(random_rows - along * directions)
+    return rows.norm(dim=1, keepdim=True) * (cosines * directions + sines * at_right_angles)
+
+
+# Token vectors (sentences, tokens, 6) and mask of sentences with these numbers of tokens.
+def _batch(rng, lengths, left=False):
+    tokens, mask = padded(rng, lengths, max(lengths), hidden=6, left=left)
+    # In this column all numbers are below 0, so that an answer that sets padding to 0 finds 0 as
+    # the maximum.
+    tokens[..., 0] = -1 - tokens[..., 0].abs()
+    return tokens, mask
 
 
 # The arguments of an answer: pooled vectors with the few digits of float16, token vectors, mask.
 #
-# cosines: of the pooled vectors with those of `pooling`. unit: the rows of length 1 (none). length:
-# that of all pooled vectors, if not 0.
-def _stored(rng, pooling, lengths, *, left=False, unit=slice(0), cosines=(1.0,), length=0.0):
+# pooling: a name in `_POOLINGS`. batch: token vectors and mask. pooled_length: token vectors are
+# scaled so that all pooled vectors have this length; None leaves them as they are. cosines: of the
+# stored vectors with the pooled ones, one for each row or one for all. scaled_to_1: the stored rows
+# that get length 1, by default none.
+def _stored(rng, pooling, batch, *, pooled_length=None, cosines=(1.0,), scaled_to_1=slice(0)):
     pool = _POOLINGS[pooling]
-    tokens, mask = padded(rng, lengths, max(lengths), 6, left)
-    tokens[..., 0] = -1 - tokens[..., 0].abs()  # in this column, a 0 would be the maximum
-    if length:
-        tokens = length * tokens / pool(tokens, mask).norm(dim=1)[:, None, None]
-    pooled = _turned(rng, pool(tokens, mask), cosines)
-    pooled[unit] = normalise(pooled[unit])
-    return pooled.half().float(), tokens, mask
+    tokens, mask = batch
+    if pooled_length is not None:
+        tokens = pooled_length * tokens / pool(tokens, mask).norm(dim=1)[:, None, None]
+    stored = _turned(rng, pool(tokens, mask), cosines)
+    stored[scaled_to_1] = normalise(stored[scaled_to_1])
+    return stored.half().float(), tokens, mask
 
 
 def _how_cases(rng):
@@ -159,39 +176,63 @@ def _how_cases(rng):
     every_row, every_other_row = slice(None), slice(None, None, 2)
     one_pooling, another_pooling = rng.sample(sorted(_POOLINGS), 2)
     return [
-        Case("Stored with few digits: cls", *_stored(rng, "cls", lengths)),
+        Case("Stored with few digits: cls", *_stored(rng, "cls", _batch(rng, lengths))),
         Case(
-            "Stored with few digits: mean", *_stored(rng, "mean", lengths, unit=every_row, length=3)
+            "Stored with few digits: mean",
+            *_stored(rng, "mean", _batch(rng, lengths), scaled_to_1=every_row, pooled_length=3),
         ),
-        Case("Stored with few digits: max", *_stored(rng, "max", lengths)),
+        Case("Stored with few digits: max", *_stored(rng, "max", _batch(rng, lengths))),
         Case(
-            "Stored with few digits: careless", *_stored(rng, "careless", lengths, unit=every_row)
+            "Stored with few digits: careless",
+            *_stored(rng, "careless", _batch(rng, lengths), scaled_to_1=every_row),
         ),
+        # 0.9988 and 0.9992 are closer to the limit of 0.999 than the mistakes of `other_limit`, and
+        # further from it than the digits of float16 can move them
         Case(
             "A cosine of 0.9988 does not fit",
-            *_stored(rng, another_pooling, [3, 4], cosines=[0.9988] * 2, unit=every_row),
+            *_stored(
+                rng,
+                another_pooling,
+                _batch(rng, [3, 4]),
+                cosines=[0.9988] * 2,
+                scaled_to_1=every_row,
+            ),
         ),
         Case(
             "A cosine of 0.9992 in every row fits",
-            *_stored(rng, one_pooling, [4, 3, 5], cosines=[0.9992] * 3, unit=every_row),
+            *_stored(
+                rng,
+                one_pooling,
+                _batch(rng, [4, 3, 5]),
+                cosines=[0.9992] * 3,
+                scaled_to_1=every_row,
+            ),
         ),
         Case(
             "A cosine of 0.9988 in one row does not fit",
             *_stored(
-                rng, rng.choice(["cls", "mean", "max"]), [3, 3, 5, 3], cosines=[1, 1, 1, 0.9988]
+                rng,
+                rng.choice(["cls", "mean", "max"]),
+                _batch(rng, [3, 3, 5, 3]),
+                cosines=[1, 1, 1, 0.9988],
             ),
         ),
         Case(
             "A row in the middle points the opposite way",
-            *_stored(rng, "mean", lengths, cosines=[1, -1.0, 1, 1], unit=every_row),
+            *_stored(
+                rng, "mean", _batch(rng, lengths), cosines=[1, -1.0, 1, 1], scaled_to_1=every_row
+            ),
         ),
         Case(
             "Some rows scaled to length 1, padding on the left: max",
-            *_stored(rng, "max", lengths, left=True, unit=every_other_row),
+            *_stored(rng, "max", _batch(rng, lengths, left=True), scaled_to_1=every_other_row),
         ),
-        Case("Padding on the left: cls", *_stored(rng, "cls", lengths, left=True, length=0.3)),
-        Case("Padding on the left: mean", *_stored(rng, "mean", lengths, left=True)),
-        Case("Only one row has padding: mean", *_stored(rng, "mean", [4, 4, 2])),
+        Case(
+            "Padding on the left: cls",
+            *_stored(rng, "cls", _batch(rng, lengths, left=True), pooled_length=0.3),
+        ),
+        Case("Padding on the left: mean", *_stored(rng, "mean", _batch(rng, lengths, left=True))),
+        Case("Only one row has padding: mean", *_stored(rng, "mean", _batch(rng, [4, 4, 2]))),
     ]
 
 
@@ -201,7 +242,7 @@ def _how_pooled(vectors, tokens, mask):
         pooled = pool(tokens, mask)
         cosines = torch.cosine_similarity(vectors, pooled, dim=1)
         lowest[name] = cosines.min()
-    fitting = [name for name, cosine in lowest.items() if cosine > 0.999]
+    fitting = [name for name, cosine in lowest.items() if cosine > 0.999]  # the limit of the text
     return fitting[0] if fitting else "other"
 
 
@@ -212,12 +253,13 @@ HOW = exercise(
     points=2,
     arguments=("vectors", "token_embeddings", "attention_mask"),
 )(
+    # vectors fit if they differ by no more than the digits of float16 explain
     not_rescaled={"cosines.min()": "(vectors - pooled).abs().max()", "> 0.999": "<= 1e-2"},
     product_for_cosine=[
         {"cosines.min()": "(vectors * pooled).sum(dim=1).min()"},
         {"cosines.min()": "(vectors * normalise(pooled)).sum(dim=1).min()"},
     ],
-    always_other={"0.999": "2"},
+    always_other={"0.999": "2"},  # no cosine is above 2
     other_limit=[{"0.999": "1 - 1e-5"}, {"0.999": "0.99"}],
     not_each_row=[
         {"dim=1": "dim=0"},
@@ -225,13 +267,13 @@ HOW = exercise(
         {"(vectors, pooled, dim=1)": "(vectors.flatten(), pooled.flatten(), dim=0)"},
     ],
     one_row_only=[{"cosines.min()": "cosines.max()"}, {"cosines.min()": "cosines[0]"}],
-    position_zero={"_POOLINGS": "(_POOLINGS | {'cls': lambda tokens, mask: tokens[:, 0]})"},
+    position_zero={"pooled = ": "pooled = tokens[:, 0] if name == 'cls' else "},
     right_only=[
-        {"pool(tokens, mask)": f"pool(tokens, {_FIRST_ONES} if name in {ways} else mask)"}
-        for ways in (("mean", "max"), ("mean",), ("max",))
+        {"pool(tokens, mask)": f"pool(tokens, _ones_first(mask) if name in {names} else mask)"}
+        for names in (("mean", "max"), ("mean",), ("max",))
     ],
     maximum_with_padding=[
-        {"_POOLINGS": f"(_POOLINGS | {{'max': lambda tokens, mask: {compared}.amax(dim=1)}})"}
+        {"pooled = ": f"pooled = {compared}.amax(dim=1) if name == 'max' else "}
         for compared in ("tokens", "(tokens * mask[..., None])")
     ],
     best_fit={'fitting[0] if fitting else "other"': "max(lowest, key=lowest.get)"},
@@ -239,36 +281,35 @@ HOW = exercise(
 
 
 def _normalise_cases(rng):
-    some = normal(rng, 4, rng.randint(5, 8))
-    parts = some * torch.tensor([[0.1], [3.0], [10.0], [0.5]])
+    rows = normal(rng, 4, rng.randint(5, 8))
+    unequal = rows * torch.tensor([[0.1], [3.0], [10.0], [0.5]])
     # a row may hold a 0, add up to 0, or hold nothing above 0
-    parts[0, 0] = 0
-    parts[1] = torch.tensor([3.0, -3.0] + [0.0] * (parts.shape[1] - 2))
-    parts[2] = -some[2].abs()
+    unequal[0, 0] = 0
+    unequal[1] = torch.tensor([3.0, -3.0] + [0.0] * (unequal.shape[1] - 2))
+    unequal[2] = -rows[2].abs()
     return [
-        Case("Every row has length 1", some),
-        Case("Every row has length 1", parts),
-        Case("One row alone", parts[1:2]),
+        Case("Every row has length 1", rows),
+        Case("Every row has length 1", unequal),
+        Case("One row alone", unequal[1:2]),
         Case(
             "A row of length 1e-10 gets length 1 too",
-            normalise(some) * torch.tensor([[1.0], [1e-10]] * 2),
+            normalise(rows) * torch.tensor([[1.0], [1e-10]] * 2),
         ),
-        Case("A row of zeros stays zeros", some.index_fill(0, torch.tensor([2]), 0.0)),
-        Case("Rows in float64 give rows in float64", some.double()),
+        Case("A row of zeros stays zeros", rows.index_fill(0, torch.tensor([2]), 0.0)),
+        Case("Rows in float64 give rows in float64", rows.double()),
     ]
 
 
 def _normalise(vectors):
     lengths = vectors.norm(dim=1, keepdim=True)
-    return vectors / lengths.clamp(min=1e-12)
+    return vectors / lengths.clamp(min=1e-12)  # only a row of zeros is as short
 
 
 NORMALISE = exercise("04-normalise", _normalise_cases, _normalise, strict=True)(
     nan_for_zeros={".clamp(min=1e-12)": ""},
     bound_too_large=[
-        {"lengths.clamp(min=1e-12)": bound.format(small)}
-        for small in ("1e-9", "1e-8", "1e-6", "1e-5", "1e-4")
-        for bound in ("(lengths + {})", "lengths.clamp(min={})")
+        *({"lengths.clamp(min=1e-12)": f"(lengths + 1e-{digits})"} for digits in (9, 8, 6, 5, 4)),
+        *({"min=1e-12": f"min=1e-{digits}"} for digits in (9, 8, 6, 5, 4)),
     ],
     always_float32={
         "vectors / lengths.clamp(min=1e-12)": "(vectors / lengths.clamp(min=1e-12)).float()"
@@ -356,7 +397,9 @@ FIRST_TOKEN = completion("04-first-real-token", _first_token_cases, _first_real_
         "attention_mask.argmax(dim=1)": "attention_mask.shape[1] - attention_mask.sum(dim=1)"
     },
     last_real_token={
-        "attention_mask.argmax(dim=1)": "attention_mask.shape[1] - 1 - attention_mask.flip(1).argmax(dim=1)"
+        "attention_mask.argmax(dim=1)": (
+            "attention_mask.shape[1] - 1 - attention_mask.flip(1).argmax(dim=1)"
+        )
     },
 )
 

@@ -10,6 +10,7 @@ from .model import Case, completion, exercise, normal
 
 
 def _bug_cases(rng):
+    # Queries, keys and values (tokens, heads * size), and the number of heads.
     def drawn(tokens, heads, size):
         return *(normal(rng, tokens, heads * size) for _ in range(3)), heads
 
@@ -33,6 +34,7 @@ def _joined_heads(queries, keys, values, heads):
     return received.transpose(0, 1).reshape(tokens, hidden)
 
 
+# the texts of the reference that split hidden vectors into heads, and put heads side by side
 _SPLIT, _JOINED = "x.reshape(tokens, heads, size).transpose(0, 1)", "received.transpose(0, 1)"
 
 FIND_THE_BUG = exercise("05-find-the-bug", _bug_cases, _joined_heads, points=2)(
@@ -101,9 +103,10 @@ PREVIOUS_SCORE = completion("05-previous-score", _previous_cases, _previous_scor
     token_after={"(-1, dim1": "(1, dim1"},
     token_itself={"(-1, dim1": "(0, dim1"},
     two_back={"(-1, dim1": "(-2, dim1"},
+    # with the columns of special tokens, the first word gives a weight, too: that to [CLS]
     first_word_counted={"1:-1, 1:-1]": "1:-1]", "(-1, dim1": "(0, dim1"},
     specials_counted={"words.diagonal": "weights.diagonal"},
-    end_dropped=[{".mean(dim=-1)": f"[..., {some}].mean(dim=-1)"} for some in ("1:", ":-1")],
+    end_dropped=[{".mean(dim=-1)": f"[..., {kept}].mean(dim=-1)"} for kept in ("1:", ":-1")],
 )
 
 
@@ -114,7 +117,9 @@ PREVIOUS_SCORE = completion("05-previous-score", _previous_cases, _previous_scor
 # real token takes all the weight, so that no answer depends on how large numbers are rounded.
 def _far_apart(real):
     places = torch.arange(len(real))[:, None]
-    first = torch.eye(1, 4)  # only the first of a vector's four numbers is not 0
+    # only the first of a vector's four numbers is not 0; a score is divided by 4**0.5, so that
+    # 2000 * 1000 gives a million
+    first = torch.eye(1, 4)
     queries = 2000 * (-1.0) ** places * first
     keys = torch.where(real[:, None] == 1, -1000.0 - places, 1000.0) * first
     return queries[None], keys[None], real  # of one head
@@ -144,7 +149,10 @@ ATTENTION_WEIGHTS = exercise(
     "05-attention-weights",
     _weight_cases,
     _weights,
-    judge=lambda args, outcome: weights_difference(outcome, _weights(*args), args[2], 1e-12),
+    # the text asks for 0, not for exactly 0 as in lesson 02: up to 1e-12 counts as rounding
+    judge=lambda args, outcome: weights_difference(
+        outcome, _weights(*args), mask=args[2], most=1e-12
+    ),
     points=2,
 )(
     mask_unused={"masked.": "scores."},
@@ -198,7 +206,7 @@ def _entropy_cases(rng):
 
 
 def _entropy(weights):
-    logs = weights.clamp(min=1e-30).log2()
+    logs = weights.clamp(min=1e-30).log2()  # finite, so that 0 times it is 0
     return -(weights * logs).sum(dim=-1)
 
 
@@ -213,19 +221,26 @@ ENTROPY = exercise("05-entropy", _entropy_cases, _entropy, points=2)(
     logarithms_only=[{"weights * logs": "logs"}, {"weights * logs": "weights.log2()"}],
     bound_too_large=[
         {"logs =": f"weights = {bounded}\n    logs ="}
-        for low in (1e-4, 1e-6)
-        for bounded in (f"weights.clamp(min={low})", f"weights + {low}")
+        for bounded in (
+            "weights.clamp(min=1e-4)",
+            "weights + 1e-4",
+            "weights.clamp(min=1e-6)",
+            "weights + 1e-6",
+        )
     ],
 )
 
 
 def _patching_cases(rng):
     hidden = rng.choice([4, 5])
+    # the numbers of tokens and of layers differ in each case, so that their mix-ups show
     for label, tokens, count in (
         ("One layer", 2, 1),
         ("Two layers", 3, 2),
         ("One token, and seven layers", 1, 7),
     ):
+        # 0.7 keeps scores moderate, so that several tokens share the attention; 2 makes the first
+        # states longer than those behind a layer, which are normed
         layers = [
             layer_maker(*(0.7 * normal(rng, hidden, hidden) for _ in range(3)))
             for _ in range(count)
@@ -235,6 +250,7 @@ def _patching_cases(rng):
         )
 
 
+# The state, and what each layer makes of the one before: len(layers) + 1 tensors.
 def _states(state, layers):
     return list(itertools.accumulate(layers, lambda before, layer: layer(before), initial=state))
 
@@ -254,8 +270,11 @@ def _patching_map(target, source, layers):
 
 
 PATCHING_MAP = exercise("05-patching-map", _patching_cases, _patching_map, points=2)(
+    # (tokens, tokens): row i is patched at tokens 0 to i
     patches_stay={
-        "torch.eye(target.shape[1], dtype=torch.bool)": "torch.ones(2 * target.shape[1:2]).tril().bool()"
+        "torch.eye(target.shape[1], dtype=torch.bool)": (
+            "torch.ones(2 * target.shape[1:2]).tril().bool()"
+        )
     },
     target_state_zero={"targets[k]": "targets[0]"},
     source_state_zero=[{"sources[k]": f"sources[{other}]"} for other in (0, -1)],

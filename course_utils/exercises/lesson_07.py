@@ -11,7 +11,7 @@ import torch
 from .comparing import as_float64, difference, distinct_texts, safely
 from .model import Case, completion, exercise, normal
 
-IGNORED = -100
+IGNORED = -100  # the label of a place that does not count, as for `cross_entropy` of PyTorch
 
 
 def _edit_cases(rng):
@@ -23,8 +23,8 @@ def _edit_cases(rng):
     )
     piece = rng.randrange(1, vocabulary - 1)
 
-    # The arguments of an answer. The bias of `piece` puts its logit `lead` above the highest other
-    # one, and all logits are raised by `more`.
+    # The arguments of an answer that gives `piece` the probability `p`. Its logit is so far `lead`
+    # above the highest other one (below it, if negative); `more` is added to all logits.
     def arguments(lead, p, piece=piece, hidden=hidden, more=0):
         logits = table @ hidden + bias
         shifted = bias + more
@@ -33,10 +33,13 @@ def _edit_cases(rng):
 
     return [
         Case("The row is raised to a given probability", *arguments(-1.0, rng.uniform(0.5, 0.8))),
-        Case("The row of the first piece is lowered", *arguments(1.0, rng.uniform(0.05, 0.12), 0)),
+        Case(
+            "The row of the first piece is lowered",
+            *arguments(1.0, rng.uniform(0.05, 0.12), piece=0),
+        ),
         Case(
             "The row of the last piece is lowered further",
-            *arguments(3.0, rng.uniform(0.01, 0.05), vocabulary - 1),
+            *arguments(3.0, rng.uniform(0.01, 0.05), piece=vocabulary - 1),
         ),
         Case("A present probability that is rounded to 0", *arguments(-200.0, 0.25)),
         Case("A present probability that is rounded to 1", *arguments(60.0, 0.75)),
@@ -44,10 +47,12 @@ def _edit_cases(rng):
             "A short vector at the mask",
             *arguments(-1.0, rng.uniform(0.6, 0.8), hidden=0.2 * hidden / hidden.norm()),
         ),
+        # exp(100) does not fit into float32
         Case("Large logits", *arguments(-1.0, rng.uniform(0.6, 0.8), more=100)),
     ]
 
 
+# The logits of all pieces but this.
 def _without(logits, piece):
     return torch.cat([logits[:piece], logits[piece + 1 :]])
 
@@ -56,12 +61,13 @@ def _edit_row(hidden, table, bias, piece, p):
     hidden, table, bias = hidden.double(), table.double(), bias.double()
     logits = table @ hidden + bias
     others = _without(logits, piece).logsumexp(dim=0)
-    odds = math.log(p / (1 - p))
-    rise = odds + others - logits[piece]
+    # how far the logit must rise for the piece to have the probability p
+    rise = math.log(p / (1 - p)) + others - logits[piece]
     step = hidden / (hidden @ hidden)
     return table[piece] + rise * step
 
 
+# Whether two rows are equal, but for the rounding of answers that compute in float32.
 def _alike_rows(one, other):
     one, other = as_float64(one), as_float64(other)
     return one.shape == other.shape and np.allclose(
@@ -81,16 +87,18 @@ def _judge_row(args, outcome):
     row = torch.tensor(row)
     others = _without(table @ hidden + bias, piece).logsumexp(dim=0)
     log_odds = row @ hidden + bias[piece] - others
+    # float32 moves log-odds by less than 1e-3, even with logits in the hundreds
     if abs(float(log_odds) - math.log(p / (1 - p))) > 1e-3:
         probability, wanted = distinct_texts(float(log_odds.sigmoid()), p, digits=3)
         return (
             f"with your row, the piece has the probability {probability} where {wanted} is wanted"
         )
-    moves = (float((new_row - table[piece]).norm()) for new_row in (row, right))
-    distance, shortest = distinct_texts(*moves, digits=3)
+    # right, but not the nearest row
+    distances = (float((new_row - table[piece]).norm()) for new_row in (row, right))
+    distance, shortest = distinct_texts(*distances, digits=3)
     return (
-        f"with your row, the piece has the right probability, but the row is {distance} away from the old one, and "
-        f"the nearest one that does it is only {shortest} away"
+        f"with your row, the piece has the right probability, but the row is {distance} away "
+        f"from the old one, and the nearest one that does it is only {shortest} away"
     )
 
 
@@ -102,7 +110,7 @@ EDIT_ROW = exercise(
     no_logarithm=[
         {"math.log(p / (1 - p))": other} for other in ("p / (1 - p)", "p", "math.log(p)")
     ],
-    others_left_out=[{"odds + others": "odds"}, {"logsumexp": "amax"}],
+    others_left_out=[{" + others": ""}, {"logsumexp": "amax"}],
     no_bias=[{"@ hidden + bias": "@ hidden"}, {"- logits[piece]": "- table[piece] @ hidden"}],
     wrong_direction={"table[piece] + rise": "table[piece] - rise"},
     wrong_length=[{"/ (hidden @ hidden)": other} for other in ("/ hidden.norm()", "")],
@@ -113,10 +121,9 @@ EDIT_ROW = exercise(
         {"table[piece] + rise * step": "(table[piece] @ hidden + rise) * step"},
     ],
     change_returned={"table[piece] + rise * step": "rise * step"},
+    # the present log-odds from a probability: in float64, in float32, and kept off 0 and 1
     infinite_logarithm=[
-        {
-            "odds + others - logits[piece]": f"odds - torch.logit(logits{kind}.softmax(dim=0)[piece]{bound})"
-        }
+        {"+ others - logits[piece]": f"- torch.logit(logits{kind}.softmax(dim=0)[piece]{bound})"}
         for kind, bound in (("", ""), (".float()", ""), (".float()", ", 1e-6"))
     ],
     overflow=[
@@ -130,13 +137,15 @@ EDIT_ROW = exercise(
 
 
 def _mask_cases(rng):
-    special = rng.sample(range(20, 30), 4)
+    special = rng.sample(range(20, 30), 4)  # words have the ids below 20
     pad, first, last, mask_id = special
+    # rows of 6, 9 and 4 words between two special tokens, padded to 11 ids
     ids = torch.tensor(
         [[first, *(rng.randrange(20) for _ in range(n)), last, *[pad] * (9 - n)] for n in (6, 9, 4)]
     )
 
-    # Random numbers; words and special tokens both get some below the share and some above.
+    # Random numbers. Four columns are set, so that words and special tokens both get some below the
+    # share and some above: the first three hold [CLS] and two words, the last padding or [SEP].
     def drawn(share):
         draws = torch.tensor([[rng.random() for _ in row] for row in ids])
         draws[:, :3] = torch.tensor([0.5 * share, 0.5 * share, 0.5 * (1 + share)])
@@ -197,6 +206,7 @@ MASK_TOKENS = exercise("07-mask-tokens", _mask_cases, _mask_tokens, points=2)(
     ],
     labels_zero=[{"IGNORED": number} for number in ("0", "-1", "100")],
     labels_short={"labels = ids.masked_fill(~chosen, IGNORED)": "labels = ids[chosen]"},
+    # 103 is the id of [MASK] in BERT, here and below
     fixed_number=[{"chosen, mask_id": "chosen, 103"}, {"< share": "< 0.15"}],
     equal_chosen={"draws < share": "draws <= share"},
     larger_chosen=[{"draws < share": f"draws {sign} share"} for sign in (">", ">=")],
@@ -228,7 +238,9 @@ LABELS = completion("07-labels", _label_cases, _labels)(
 )
 
 
-# Logits for each row, and the piece that stands there.
+# Logits (rows, vocabulary), and the id of the right piece of each row.
+#
+# The factor spreads the logits, so that probabilities are clearly unequal.
 def _logits_and_targets(rng, rows, vocabulary):
     return (
         2 * normal(rng, rows, vocabulary),
@@ -239,6 +251,7 @@ def _logits_and_targets(rng, rows, vocabulary):
 def _surprisal_cases(rng):
     rows = rng.randint(5, 7)
     logits, targets = _logits_and_targets(rng, rows, rng.randint(9, 14))
+    # exp(900) is infinite, in float64 as well, and exp(-900) is 0
     levels = 900.0 * (torch.arange(rows) % 2)[:, None]
     hopeless = logits.clone()
     hopeless[torch.arange(rows), targets] = torch.tensor(
@@ -327,6 +340,7 @@ def _perplexity_cases(rng):
     ids = torch.tensor([[rng.randrange(vocabulary) for _ in range(tokens)] for _ in range(rows)])
 
     kept = torch.zeros_like(ids, dtype=torch.bool)
+    # four places of the first sentence, one of the second, two of the third
     kept[[0, 0, 0, 0, 1, 2, 2], [0, 1, 2, -1, 2, 1, 3]] = True
     labels = ids.masked_fill(~kept, IGNORED)
     only_one = torch.full_like(ids, IGNORED)
@@ -340,7 +354,7 @@ def _perplexity_cases(rng):
 
 def _perplexity(logits, labels):
     log_p = logits.log_softmax(dim=-1)
-    targets = labels.clamp(min=0)
+    targets = labels.clamp(min=0)  # any id, where a label does not count
     loss = -log_p.gather(-1, targets[..., None])[..., 0]
     chosen = labels != IGNORED
     mean = loss[chosen].mean().item()
@@ -364,14 +378,17 @@ BUG = exercise("07-find-the-bug", _perplexity_cases, _perplexity, points=2)(
         for powers, mean in (
             ("loss[chosen].exp()", "mean"),
             ("2 ** loss[chosen]", "mean"),
-            ("(-loss[chosen]).exp()", "1 / mean"),
+            ("(-loss[chosen]).exp()", "1 / mean"),  # 1 divided by the mean probability
         )
     ],
+    # the second form is NaN where a sentence has no chosen place
     mean_of_sentences=[
         {
-            "loss[chosen]": f"torch.stack([row[kept].mean() for row, kept in zip(loss, chosen){some}])"
+            "loss[chosen]": (
+                f"torch.stack([row[kept].mean() for row, kept in zip(loss, chosen){condition}])"
+            )
         }
-        for some in (" if kept.any()", "")
+        for condition in (" if kept.any()", "")
     ],
     over_tokens={"dim=-1": "dim=1"},
 )

@@ -7,6 +7,7 @@ from scipy.stats import kendalltau, rankdata, spearmanr
 from .model import Case, completion, exercise, mask_of
 
 
+# n different whole numbers, as floats.
 def _distinct(rng, n):
     return [float(value) for value in rng.sample(range(-50, 50), n)]
 
@@ -19,10 +20,11 @@ def _tied(rng):
 def _spearman_cases(rng):
     x = _distinct(rng, rng.randint(8, 10))
     y = [value + rng.uniform(-30, 30) for value in x]
-    with_outlier = list(y)
-    with_outlier[x.index(min(x))] = 4000.0
+    # The highest of one column stands beside the lowest of the other. No other number is above 79.
+    with_outlier = [4000.0 if first == min(x) else second for first, second in zip(x, y)]
     order, lower = rng.sample(range(9), 9), rng.randrange(8)
-    # With two neighbours swapped, the correlation is 59/60: an answer that rounds is found out.
+    # With two neighbours swapped, the correlation is 59/60: an answer that rounds the result, or
+    # the numbers, is found out.
     neighbour = {lower: lower + 1, lower + 1: lower}
     swapped = [neighbour.get(value, value) for value in order]
     return [
@@ -49,6 +51,7 @@ def _spearman(x, y):
     return together / scale
 
 
+# swaps: the numbers themselves in place of their ranks
 _NUMBERS = {f'rankdata({column}, "average")': f"np.array({column}, dtype=float)" for column in "xy"}
 
 SPEARMAN = exercise("08-spearman", _spearman_cases, _spearman, points=2)(
@@ -60,6 +63,7 @@ SPEARMAN = exercise("08-spearman", _spearman_cases, _spearman, points=2)(
         {f'rankdata({column}, "average")': f"np.argsort(np.argsort({column}))" for column in "xy"},
     ],
     ties_not_at_the_mean=[{'"average"': f'"{method}"'} for method in ("min", "max", "dense")],
+    # right only where no two numbers are equal
     short_formula={
         "x - x.mean()": "x",
         "y - y.mean()": "y",
@@ -73,6 +77,7 @@ SPEARMAN = exercise("08-spearman", _spearman_cases, _spearman, points=2)(
         lambda x, y: np.corrcoef(rankdata(x), rankdata(y)),
         lambda x, y: float(spearmanr(x, y).pvalue),
     ],
+    # the covariance is divided by n - 1 and the deviations by n, or the other way round
     two_divisors=[
         {"/ scale": f"/ scale * {factor}"}
         for factor in ("len(x) / (len(x) - 1)", "(len(x) - 1) / len(x)")
@@ -84,16 +89,17 @@ SPEARMAN = exercise("08-spearman", _spearman_cases, _spearman, points=2)(
 def _accuracy_on_test(train_values, train_labels, test_values, test_labels):
     values, labels = np.array(train_values), np.array(train_labels)
     candidates = np.sort(values)
+    # a row for each candidate: which training pairs it calls similar
     called = values >= candidates[:, None]
-    right = (called == labels).mean(axis=1)
-    best = candidates[right.argmax()]
+    accuracies = (called == labels).mean(axis=1)
+    best = candidates[accuracies.argmax()]  # of equally good ones the lowest
     similar = np.array(test_values) >= best
     return float((similar == np.array(test_labels)).mean())
 
 
-# Numbers of training pairs, and the unit of values. They are powers of two, so shares and values
-# are exact, also in float32. So rounding does not decide which of two equally good thresholds is
-# better, nor whether a value reaches the threshold.
+# The two numbers of training pairs, and the unit of their values. All are powers of two, so shares
+# and values are exact, also in float32: rounding does not decide which of two equally good
+# thresholds is better, nor whether a value reaches the threshold.
 TRAINED = (8, 16)
 UNIT = 1 / 128
 
@@ -103,58 +109,61 @@ def _shuffled(rng, values, labels):
     return [values[place] for place in order], [labels[place] for place in order]
 
 
-# Training values and labels, test values and labels, drawn until each answer with one of these
-# mistakes gives another result than a right one.
+# Training values and labels, test values and labels, all at random.
+def _random_pairs(rng):
+    units = rng.sample(range(10, 110), rng.choice(TRAINED))
+    middle = rng.choice([40, 60, 100])  # in units: where the labels change, but for noise
+    labels = [int(unit + rng.gauss(0, 40) > middle) for unit in units]
+    values = [unit * UNIT for unit in units]
+    test_values = [
+        # a training value, which may be the threshold, or any other value
+        rng.choice([rng.choice(values), round(rng.uniform(0.1, 0.9), 2)])
+        for _ in range(rng.randint(8, 10))
+    ]
+    # the labels of the test pairs are drawn apart from their values
+    return values, labels, test_values, rng.choices((0, 1), k=len(test_values))
+
+
+# Random pairs, drawn again until every imitation of the mistakes of these names gives another
+# accuracy than the right one.
 def _drawn_to_tell(rng, *names):
     # THRESHOLD is defined below: it is there when cases are drawn
-    imitations = [
-        imitate
-        for mistake in THRESHOLD.mistakes
-        if mistake.name in names
-        for imitate in mistake.imitations
-    ]
+    mistakes = [mistake for mistake in THRESHOLD.mistakes if mistake.name in names]
+    imitations = [imitate for mistake in mistakes for imitate in mistake.imitations]
     while True:
-        units = rng.sample(range(10, 110), rng.choice(TRAINED))
-        middle = rng.choice([40, 60, 100])  # where the labels change, but for noise
-        labels = [int(unit + rng.gauss(0, 40) > middle) for unit in units]
-        values = [unit * UNIT for unit in units]
-        test_values = [
-            rng.choice([rng.choice(values), round(rng.uniform(0.1, 0.9), 2)])
-            for _ in range(rng.randint(8, 10))
-        ]
-        # the labels of the test pairs are drawn apart from their values
-        drawn = values, labels, test_values, rng.choices((0, 1), k=len(test_values))
-        right = _accuracy_on_test(*drawn)
-        # some imitations cannot do without both labels
-        if {*labels} == {0, 1} and all(
-            abs(imitate(*drawn) - right) > 1e-3 for imitate in imitations
+        arguments = _random_pairs(rng)
+        accuracy = _accuracy_on_test(*arguments)
+        # Some imitations need both labels among those to train on. Accuracies are shares of 8, 9,
+        # 10 or 16 pairs: two that differ, differ by 1/144 or more.
+        if set(arguments[1]) == {0, 1} and all(
+            abs(imitate(*arguments) - accuracy) > 1e-3 for imitate in imitations
         ):
-            return drawn
+            return arguments
 
 
-# The most similar training pair is labelled 0, and its value is the best threshold.
-def _best_is_none(rng):
-    # each has another number of eighths behind the point, so no two are equal
+# Arguments: the most similar training pair is labelled 0, and its value is the best threshold.
+def _most_similar_labelled_0(rng):
+    # all differ: each has another of the eight eighths behind the point
     low, *others, high = sorted(
         (rng.randint(12, 102) + eighths / 8) * UNIT for eighths in range(TRAINED[0])
     )
-    # the lowest value is labelled 1, all others 0
-    train = _shuffled(rng, [low, *others, high], [1] + [0] * (len(others) + 1))
     return (
-        *train,
+        # to train on: the lowest value is labelled 1, all others 0
+        *_shuffled(rng, [low, *others, high], [1] + [0] * (len(others) + 1)),
+        # to test
         [high, high, high + 0.05, high + 0.1, low - 0.02, others[0]],
         [1, 1, 1, 1, 0, 0],
     )
 
 
-# Some test values lie just below the best threshold, the lowest training value that is labelled 1,
-# and above the next lower value.
+# Arguments: some test values lie just below the best threshold, the lowest training value that is
+# labelled 1, and above the next lower value. similar: the number of training pairs labelled 1.
 def _just_below(rng, similar):
     low, high = rng.sample(range(10, 40), TRAINED[0] - similar), rng.sample(range(60, 90), similar)
-    train = _shuffled(rng, [unit * UNIT for unit in low + high], [0] * len(low) + [1] * len(high))
     best, under = min(high) * UNIT, max(low) * UNIT
     return (
-        *train,
+        *_shuffled(rng, [unit * UNIT for unit in low + high], [0] * len(low) + [1] * len(high)),
+        # to test
         [best, best - 0.02, best - 0.0001, best + 0.04, under, under + 0.001],
         [1, 0, 0, 1, 0, 0],
     )
@@ -173,7 +182,7 @@ def _threshold_cases(rng):
             "A threshold above all would be best",
             *_drawn_to_tell(rng, "above_all", "other_measure"),
         ),
-        Case("The most similar training pair is labelled 0", *_best_is_none(rng)),
+        Case("The most similar training pair is labelled 0", *_most_similar_labelled_0(rng)),
         Case("Test values just below the best threshold", *_just_below(rng, rng.randint(3, 5))),
         Case("The highest training value is the best threshold", *_just_below(rng, 1)),
     ]
@@ -213,6 +222,8 @@ THRESHOLD = exercise("08-threshold", _threshold_cases, _accuracy_on_test, points
         {">= best": "> best"},
     ],
     at_most={">=": "<="},
+    # half of F1, precision, the number of hits, and recall less the share of false alarms; `clip`
+    # keeps a divisor from being 0
     other_measure=[
         {"(called == labels).mean(axis=1)": measure}
         for measure in (
@@ -225,6 +236,7 @@ THRESHOLD = exercise("08-threshold", _threshold_cases, _accuracy_on_test, points
     not_the_lowest=[
         {"np.sort(values)": other} for other in ("values", "values[::-1]", "np.sort(values)[::-1]")
     ],
+    # one more candidate: far above all values, or hardly above
     above_all=[
         {"np.sort(values)": f"np.append(np.sort(values), values.max() + {more})"}
         for more in ("1", "1e-9")
@@ -241,7 +253,7 @@ THRESHOLD = exercise("08-threshold", _threshold_cases, _accuracy_on_test, points
         )
     ],
     labels_not_used=[
-        {"candidates[right.argmax()]": other}
+        {"candidates[accuracies.argmax()]": other}
         for other in ("0.5", "values.mean()", "np.median(values)")
     ],
     lists_compared={
@@ -251,22 +263,24 @@ THRESHOLD = exercise("08-threshold", _threshold_cases, _accuracy_on_test, points
 )
 
 
-# Scores and two models' similarities for groups of rows that resemble each other, with the group
-# of each row.
+# Scores, two models' similarities, and the number of the group of each row: four lists with a value
+# for each row. The rows of a group resemble each other.
 #
-# The second model is noisier than the first. The rows of a group do not stand together.
+# sizes: the number of rows of each group. The second model is noisier than the first. The rows of a
+# group do not stand together.
 def _grouped(rng, *sizes):
     groups = rng.sample(range(len(sizes)), sum(sizes), counts=sizes)
-    # all differ, so no resample is constant
+    # from 0 to 5; those of groups all differ, so no resample is constant
     scores = [score / 10 for score in rng.sample(range(51), len(sizes))]
-    # what each model says of a group; its rows differ a little from that
+    # what each model says of a group; its rows differ from that by less, 0.8
     view_of_a, view_of_b = ([rng.gauss(score, spread) for score in scores] for spread in (1.5, 3))
     a = [round(rng.gauss(view_of_a[group], 0.8), 3) for group in groups]
     b = [round(rng.gauss(view_of_b[group], 0.8), 3) for group in groups]
     return [scores[group] for group in groups], a, b, groups
 
 
-# Resamples of group numbers, each with at least three different groups.
+# Seven resamples, lists of `drawn` numbers of groups, each with at least three different groups:
+# with two, a correlation of ranks may be no more than a sign.
 def _draws(rng, groups, drawn):
     return [
         rng.sample(range(groups), 3) + rng.choices(range(groups), k=drawn - 3) for _ in range(7)
@@ -274,6 +288,7 @@ def _draws(rng, groups, drawn):
 
 
 def _groups_cases(rng):
+    # the sizes of seven groups
     uneven = 1, 2, 1, *rng.sample([1, 3, 4, 6], 4)
     draws = _draws(rng, 7, 7)
     return [
@@ -292,13 +307,15 @@ def _groups_cases(rng):
     ]
 
 
-# Spearman's correlation of the first row of a table with each other row; if no signs are taken,
-# Pearson's.
+# Spearman's correlation of the first row of a table with each other row: an array with one number
+# fewer than the table has rows. With `np.positive`, which changes nothing, in place of `np.sign`
+# it is Pearson's.
 #
-# The signs of a number's differences from all numbers of its row add up to its rank, but for a
-# factor and a shift.
-def _agreements(columns, change=np.sign):
-    centred = change(columns[:, :, None] - columns[:, None]).sum(axis=2)
+# The signs of a number's differences from all n numbers of its row add up to 2 * rank - n - 1: its
+# rank, centred and doubled. The differences themselves add up to n times the centred number. No
+# factor changes a correlation.
+def _agreements(table, weigh=np.sign):
+    centred = weigh(table[:, :, None] - table[:, None]).sum(axis=2)
     squares = (centred * centred).sum(axis=1)
     # some mistakes take rows of one group only, whose scores are equal
     with np.errstate(invalid="ignore"):
@@ -313,38 +330,43 @@ def _grouped_gain(gold, a, b, groups, draws):
     for drawn in draws:
         rows = np.concatenate([members[group] for group in drawn])
         agreements.append(_agreements(table[:, rows]))
-    one, other = np.transpose(agreements)
-    differences = one - other
+    of_a, of_b = np.transpose(agreements)
+    differences = of_a - of_b
     return np.percentile(differences, [2.5, 97.5]).tolist()
 
 
 GROUPS = exercise("08-groups", _groups_cases, _grouped_gain, points=2)(
     draws_as_rows={"np.concatenate([members[group] for group in drawn])": "np.array(drawn)"},
     groups_once={"in drawn": "in set(drawn)"},
-    one_row_each=[{"== group)": f"== group)[{some}]"} for some in (":1", "-1:")],
+    one_row_each=[{"== group)": f"== group)[{kept}]"} for kept in (":1", "-1:")],
     group_means={
         "np.array(groups)": "np.array(groups)\n"
-        "    table = np.array([np.bincount(groups, column) / np.bincount(groups) for column in table])\n"
+        "    table = [np.bincount(groups, column) / np.bincount(groups) for column in table]\n"
+        "    table = np.array(table)\n"
         "    groups = np.arange(max(groups) + 1)"
     },
     ends_subtracted=[
-        {"(differences, [2.5, 97.5])": f"(one, [2.5, 97.5]) - np.percentile(other, {ends})"}
+        {"(differences, [2.5, 97.5])": f"(of_a, [2.5, 97.5]) - np.percentile(of_b, {ends})"}
         for ends in ("[97.5, 2.5]", "[2.5, 97.5]")
     ],
     pearson={"table[:, rows]": "table[:, rows], np.positive"},
-    subtracted_reversed={"one - other": "other - one"},
+    subtracted_reversed={"of_a - of_b": "of_b - of_a"},
     other_percentiles=[
         {"[2.5, 97.5]": other} for other in ("[5, 95]", "[0, 100]", "[0.025, 0.975]")
     ],
     absolute={"differences, [": "abs(differences), ["},
     normal_interval={
-        "np.percentile(differences, [2.5, 97.5])": "differences.mean() + differences.std() * "
-        "np.array([-1.96, 1.96])"
+        "np.percentile(differences, [2.5, 97.5])": (
+            "(differences.mean() + differences.std() * np.array([-1.96, 1.96]))"
+        )
     },
+    # The rows of a group are taken to stand together: in blocks of the mean size, or from the first
+    # row of the group on.
     equal_blocks=[
         {"np.flatnonzero(groups == group)": f"({block}) % len(groups)"}
         for block in (
-            "len(groups) // (max(groups) + 1) * group + np.arange(len(groups) // (max(groups) + 1))",
+            "len(groups) // (max(groups) + 1) * group"
+            " + np.arange(len(groups) // (max(groups) + 1))",
             "np.argmax(groups == group) + np.arange((groups == group).sum())",
         )
     ],
@@ -354,12 +376,14 @@ GROUPS = exercise("08-groups", _groups_cases, _grouped_gain, points=2)(
 def _paired_cases(rng):
     generator = np.random.default_rng(rng.randrange(2**32))
     rows = 12
+    # sharing: the number of rows that have the same score
     for label, sharing in (("Two models that differ", 1), ("Equal scores share a rank", 3)):
         gold = np.floor(generator.permutation(rows) / sharing)
         # the noise of the two models, as a share of the range of scores
         close, far = (
             gold + generator.normal(0, share * rows / sharing, rows) for share in (0.15, 0.5)
         )
+        # 20 resamples of the rows
         yield Case(label, gold, close, far, generator.integers(rows, size=(20, rows)))
     # the same scores and models, exchanged
     yield Case(
@@ -370,19 +394,19 @@ def _paired_cases(rng):
 def _paired_interval(gold, a, b, draws):
     differences = []
     for rows in draws:
-        one, other = _agreements(np.array([gold[rows], a[rows], b[rows]]))
-        differences.append(one - other)
+        of_a, of_b = _agreements(np.array([gold[rows], a[rows], b[rows]]))
+        differences.append(of_a - of_b)
     return np.percentile(differences, [2.5, 97.5])
 
 
 PAIRED_GAIN = completion("08-paired-gain", _paired_cases, _paired_interval)(
     all_rows_each_time={"[rows]": ""},
-    subtracted_reversed={"one - other": "other - one"},
+    subtracted_reversed={"of_a - of_b": "of_b - of_a"},
     pearson={"b[rows]])": "b[rows]]), np.positive"},
     one_model=[
-        {"one - other": "one"},
-        {"one - other": "other"},
-        {"one - other": "one - _agreements(np.array([gold, b]))[0]"},
+        {"of_a - of_b": "of_a"},
+        {"of_a - of_b": "of_b"},
+        {"of_a - of_b": "of_a - _agreements(np.array([gold, b]))[0]"},
     ],
     columns_apart=[
         {"gold[rows]": "gold"},
@@ -390,8 +414,8 @@ PAIRED_GAIN = completion("08-paired-gain", _paired_cases, _paired_interval)(
         {"b[rows]": "b"},
         {"a[rows]": "a", "b[rows]": "b"},
     ],
-    model_against_model={"one - other": "_agreements(np.array([a[rows], b[rows]]))[0]"},
-    absolute={"one - other": "abs(one - other)"},
+    model_against_model={"of_a - of_b": "_agreements(np.array([a[rows], b[rows]]))[0]"},
+    absolute={"of_a - of_b": "abs(of_a - of_b)"},
     rows_once={"in draws": "in map(np.unique, draws)"},
 )
 
@@ -420,7 +444,7 @@ INNER_MASK = completion("08-inner-mask", _inner_cases, _inner_mask)(
     every_row={"[rows, last]": "[:, last]"},
     last_kept={"inner[rows, last] = 0": ""},
     a_row_left_out=[
-        {"[rows, last]": f"[rows[{some}], last[{some}]]"} for some in (":-1", "1:", "0")
+        {"[rows, last]": f"[rows[{kept}], last[{kept}]]"} for kept in (":-1", "1:", "0")
     ],
 )
 
@@ -434,6 +458,7 @@ def _baseline_cases(rng):
     ):
         labels = [1] * similar + [0] * other
         rng.shuffle(labels)
+        # similar pairs have higher cosines, but for chance; multiples of 1/64 are exact in float32
         values = [rng.choice(range(20, 60)) / 64 + 0.25 * label for label in labels]
         yield Case(label, np.array(values), np.array(labels), rng.choice(values))
 

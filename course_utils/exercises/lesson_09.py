@@ -17,7 +17,8 @@ def _tokens_cases(rng):
         Case("Two sentences make one pair", [rng.randint(5, 12), rng.randint(13, 20)]),
         Case("One sentence makes no pair", [rng.randint(5, 20)]),
         Case("Sentences of equal length", [rng.randint(6, 12)] * rng.randint(3, 6)),
-        # their pairs hold an odd number of tokens above 2 ** 24, which float32 cannot count
+        # Each of 279 texts is in 278 pairs, and there are 38781 pairs: whatever the lengths, pairs
+        # hold an odd number of tokens above 2 ** 24, which float32 cannot count.
         Case(
             "Hundreds of long texts, to the last token", [rng.randint(260, 520) for _ in range(279)]
         ),
@@ -29,11 +30,15 @@ def _not_integers(outcome):
     items = [item.item() if hasattr(item, "item") else item for item in outcome]
     if all(isinstance(item, Integral) for item in items):
         return None
-    return f"your function returned {items}, and two integers are asked for; `/` gives a float, `//` an integer"
+    return (
+        f"your function returned {items}, and two integers are asked for; "
+        "`/` gives a float, `//` an integer"
+    )
 
 
 def _tokens(lengths):
     lengths = np.array(lengths)
+    # two sentences have two special tokens each, and their pair has three: one fewer than four
     table = lengths[:, None] + lengths - 1
     pair = np.triu(np.ones(table.shape, int), 1)
     alone, together = lengths.sum(), (table * pair).sum()
@@ -66,7 +71,7 @@ TOKENS = exercise(
         for kept in ("(table * pair)[:-1, :-1]", "(table * pair)[1:, 1:]", "np.diag(table, 1)")
     ],
     equal_lengths_skipped={"table * pair": "table * pair * (lengths[:, None] != lengths)"},
-    special_changed=[{"lengths.sum()": f"(lengths {more} 2).sum()"} for more in "+-"],
+    special_changed=[{"lengths.sum()": f"(lengths {sign} 2).sum()"} for sign in "+-"],
     in_n_pairs={"int(together)": "int(together + alone)"},
     # each pair, or each sentence, is padded to the longest
     padding=[
@@ -82,37 +87,38 @@ TOKENS = exercise(
 def _closest_cases(rng):
     n, hidden = rng.randint(7, 10), rng.randint(5, 7)
 
-    # Random vectors. Those at i and j are closest, and two others are opposite to each other.
-    def drawn(i, j):
+    # Random vectors. Those at i and j, about 7° apart, are closest, but for rare chances, and two
+    # others are opposite to each other.
+    def with_closest(i, j):
         vectors = normalise(normal(rng, n, hidden))
         first, second = rng.sample(sorted(set(range(n)) - {i, j}), 2)
         vectors[first] = -vectors[second]
         vectors[j] = normalise(vectors[i] + 0.05 * normal(rng, hidden))
         return vectors
 
-    # their cosines are exact
+    # vectors of length 1 whose cosines are exact
     halves = torch.tensor(rng.sample(list(product([0.5, -0.5], repeat=4)), n - 1))
-    one = torch.eye(hidden)[rng.randrange(hidden)]
+    unit = torch.eye(hidden)[rng.randrange(hidden)]
     return [
-        Case("The closest pair is the last two", drawn(n - 2, n - 1)),
+        Case("The closest pair is the last two", with_closest(n - 2, n - 1)),
         Case("Vectors at random", normalise(normal(rng, n, hidden))),
-        Case("The closest pair is the first and the last", drawn(0, n - 1)),
+        Case("The closest pair is the first and the last", with_closest(0, n - 1)),
         Case("Two equal vectors are a pair", torch.cat([halves, halves[[rng.randrange(3)]]])),
-        # `topk` finds the diagonal twice
+        # the two places that `topk(2)` finds among all cosines of 1 are both on the diagonal
         Case("Two equal vectors are a pair", torch.eye(4)[[0, 1, 2, 3, 0]]),
         Case("Several pairs are equally close", halves[[0, 1, 0, 2, 3, 1, 0, 4]]),
         # four vectors at nearly equal angles, over 90°
         Case("All cosines are negative", normalise(torch.eye(4) - 0.3 + 0.02 * normal(rng, 4, 4))),
         Case("Two vectors", torch.eye(hidden)[:2]),
-        Case("Two opposite vectors", torch.stack([one, -one])),
+        Case("Two opposite vectors", torch.stack([unit, -unit])),
     ]
 
 
 def _closest(vectors):
     table = vectors @ vectors.T
     n = len(table)
-    seen = table.fill_diagonal_(-2)
-    place = seen.argmax().item()
+    others = table.fill_diagonal_(-2)  # less than any cosine
+    place = others.argmax().item()
     row, column = divmod(place, n)
     return [row, column]
 
@@ -126,20 +132,24 @@ def _in_order(pair):
     return sorted(pair) if isinstance(pair, (list, tuple)) and len(pair) == 2 else pair
 
 
-# Whether two pairs are the same in either order, or both are a row and itself, which depends on
-# rounding.
+# Whether two pairs are the same in either order, or each is a row and itself: which row that is
+# depends on rounding.
 def _alike_pairs(one, other):
     pairs = [_in_order(one), _in_order(other)]
-    same_row = all(
+    both_on_diagonal = all(
         isinstance(pair, list) and len(pair) == 2 and pair[0] == pair[1] for pair in pairs
     )
-    return same_row or difference(pairs[0], pairs[1]) is None
+    return both_on_diagonal or difference(pairs[0], pairs[1]) is None
 
 
+# What is wrong with a pair of rows, or None. Where several pairs are closest, but for rounding,
+# each of them is right.
 def _closest_problem(vectors, outcome):
     table = (vectors.double() @ vectors.double().T).tolist()
     cosines = {(i, j): table[i][j] for i, j in combinations(range(len(table)), 2)}
-    closest = [pair for pair, cosine in cosines.items() if cosine > max(cosines.values()) - 1e-6]
+    highest = max(cosines.values())
+    # cosines in float32 are off by less than 1e-6
+    closest = [pair for pair, cosine in cosines.items() if cosine > highest - 1e-6]
     problems = [difference(_in_order(outcome), pair) for pair in closest]
     return _not_integers(outcome) if None in problems else problems[0]
 
@@ -153,8 +163,8 @@ CLOSEST = exercise(
     points=2,
 )(
     itself=[
-        {".fill_diagonal_(-2)": "", "argmax()": found}
-        for found in (
+        {".fill_diagonal_(-2)": "", "argmax()": place}
+        for place in (
             "argmax()",
             "flatten().topk(2).indices[1]",
             "flatten().argsort(descending=True)[1]",
@@ -163,7 +173,7 @@ CLOSEST = exercise(
     not_low_enough=[
         {"fill_diagonal_(-2)": "fill_diagonal_(0)"},
         {"fill_diagonal_(-2)": "triu(1)"},
-        {"return [row, column]": "return [row, column] if seen.max() > 0 else None"},
+        {"return [row, column]": "return [row, column] if others.max() > 0 else None"},
         {"fill_diagonal_(-2)": "fill_diagonal_(-1)"},
     ],
     pairs_left_out=[
@@ -173,12 +183,13 @@ CLOSEST = exercise(
             "[row, column]": "[row, column] if n > 1 else None",
         },
         # only neighbours: pair i of them stands at row i, column i + 1
-        {"seen.argmax().item()": "seen.diag(1).argmax().item() * (n + 1) + 1"},
+        {"others.argmax().item()": "others.diag(1).argmax().item() * (n + 1) + 1"},
     ],
     row_by_row=[
-        {"[row, column]": f"seen.{found}.tolist()"} for found in ("argmax(dim=1)", "amax(dim=1)")
+        {"[row, column]": f"others.{highest}.tolist()"}
+        for highest in ("argmax(dim=1)", "amax(dim=1)")
     ],
-    cosine_returned={"[row, column]": "seen.max().item()"},
+    cosine_returned={"[row, column]": "others.max().item()"},
     absolute={"vectors @ vectors.T": "(vectors @ vectors.T).abs()"},
     ones_left_out=[
         {"fill_diagonal_(-2)": f"masked_fill(table > 0.9999, {fill})"} for fill in (-2, -1, 0)
@@ -188,33 +199,36 @@ CLOSEST = exercise(
     divided_by_hidden={"divmod(place, n)": "divmod(place, vectors.shape[1])"},
     # the n largest cosines are taken to be those on the diagonal
     after_the_diagonal=[
-        {".fill_diagonal_(-2)": "", "seen.argmax()": f"seen.flatten().{found}"}
-        for found in ("topk(n + 1).indices[-1]", "argsort(descending=True, stable=True)[n]")
+        {".fill_diagonal_(-2)": "", "others.argmax()": f"others.flatten().{place}"}
+        for place in ("topk(n + 1).indices[-1]", "argsort(descending=True, stable=True)[n]")
     ],
-    # the diagonal, or all up to it, is removed: the place in what is left is no place in the table
+    # The diagonal, or all up to it, is removed: the place in what is left is no place in the table,
+    # whether its rows are taken to have n numbers or n - 1.
     place_in_shorter_list=[
         {"table.fill_diagonal_(-2)": kept, "divmod(place, n)": f"divmod(place, {width})"}
-        for kept in ("table[~torch.eye(n).bool()]", "table[torch.ones(n, n).triu(1).bool()]")
-        for width in ("n", "n - 1")
+        for kept, width in product(
+            ("table[~torch.eye(n).bool()]", "table[torch.ones(n, n).triu(1).bool()]"),
+            ("n", "n - 1"),
+        )
     ],
 )
 
 
-# The cosines of these angles, in any order.
+# The cosines of these angles in radians, shuffled, in float32.
 def _cosines(rng, *angles):
     return np.cos(rng.sample(angles, len(angles))).astype(np.float32)
 
 
-# Cosines with the pivot of sentences on both sides of a question, whose angle with the pivot is
-# `question`.
+# Cosines with the pivot of sentences on both sides of a question.
 #
-# The angle between sentence and question is at least a share of the angle `best`: below 1, the
-# sentence may be the better one. more: other sentences' angles with the pivot.
+# question: the angle of the question with the pivot. best: that of the question with the best
+# sentence so far. The angle between a sentence and the question is at least a share of `best`: with
+# a share below 1, the sentence may be better than the best. more: other sentences' angles with the
+# pivot. All angles are in radians.
 def _around(rng, question, best, *more):
     around = [
         question + side * best * share
-        for side in (-1, 1)
-        for share in (0.3, 0.6, 0.9, 0.9999, 1.0001, 1.15, 1.35)
+        for side, share in product((-1, 1), (0.3, 0.6, 0.9, 0.9999, 1.0001, 1.15, 1.35))
     ]
     return _cosines(rng, *around, *more)
 
@@ -225,7 +239,7 @@ def _can_skip_cases(rng):
     question, best = rng.uniform(1.0, 1.3), rng.uniform(0.5, 0.7)
     wide = rng.uniform(1.8, 2.0)  # its cosine is negative
     middle, low = rng.randint(400, 600) / 1000, rng.uniform(0.1, 0.3)  # cosines
-    # their cosines equal `middle` in four decimals
+    # their cosines, 4e-5 from `middle`, equal it in four decimals: rounding makes ties of them
     nearly_middle = np.arccos([middle - 4e-5, middle + 4e-5])
     return [
         Case(
@@ -289,36 +303,43 @@ def _can_skip_cases(rng):
 
 # Cosines beyond 1 or −1, by one step of float32 or by eight, which are nearly a millionth.
 def _rounded_cases(low):
-    over = 1 + 2.0**-23
-    far = 1 + 2.0**-20
+    one_step, eight_steps = 1 + 2.0**-23, 1 + 2.0**-20
     return [
         Case(
             "Rounding put the cosine of a sentence above 1",
             low,
-            np.array([far, 0.9, over, low]),
+            np.array([eight_steps, 0.9, one_step, low]),
             0.5,
         ),
         Case(
-            "Rounding put the cosine of a sentence above 1", 0.9, np.array([over, 0.8, -0.2]), 0.5
+            "Rounding put the cosine of a sentence above 1",
+            0.9,
+            np.array([one_step, 0.8, -0.2]),
+            0.5,
         ),
         Case(
             "Rounding put the cosine of a sentence below −1",
             low,
-            np.array([-far, 0.9, -over, low]),
+            np.array([-eight_steps, 0.9, -one_step, low]),
             0.5,
         ),
         Case(
-            "Rounding put the cosine of the question above 1", far, np.array([0.2, 0.9, -0.7]), 0.5
+            "Rounding put the cosine of the question above 1",
+            eight_steps,
+            np.array([0.2, 0.9, -0.7]),
+            0.5,
         ),
         Case(
             "Rounding put the cosine of the question below −1",
-            -far,
+            -eight_steps,
             np.array([0.2, -0.9, 0.7]),
             0.5,
         ),
     ]
 
 
+# With angles x and y to the pivot, question and sentence are at least |x - y| apart, so their
+# cosine is at most cos(x - y). Some mistakes do not clip: NumPy need not warn of their NaN.
 def _can_skip(query_pivot, corpus_pivot, best):
     q = np.clip(query_pivot, -1, 1)
     c = np.clip(corpus_pivot, -1, 1)
@@ -418,7 +439,7 @@ def _nearest(question, vectors, k):
 NEAREST = completion("09-nearest", _nearest_cases, _nearest)(
     farthest_first={"(-cosines)": "cosines"},
     among_themselves=[
-        {"products.sum(axis=1)": f"vectors @ vectors{some}"} for some in (".T", "[0]")
+        {"products.sum(axis=1)": f"vectors @ vectors{others}"} for others in (".T", "[0]")
     ],
     not_summed={"products.sum(axis=1)": "products"},
     wrong_axis={"axis=1": "axis=0"},

@@ -20,7 +20,7 @@ def _leak_cases(rng):
     train = [sentence(number) for number in range(6)]
     clean = [sentence(number) for number in range(20, 25)]
     year = rng.randint(1950, 2020)
-    # É is not among A to Z
+    # É is not among A to Z: an answer that changes only those to small letters is found out
     loud, wide, accent = sentence(10), sentence(11), f"amélie , a film of {year} ."
     # some in capitals or with other spaces: an answer must make both parts alike
     written_variously = [*train, loud.upper(), f" {wide} ".replace(" ", "  "), accent.upper()]
@@ -48,7 +48,8 @@ def _leak_cases(rng):
     ]
 
 
-# Texts that differ in white space only are the same; with another word or another sign, they are not.
+# Texts that differ in white space only are the same; with another word or another sign, they are
+# not.
 def _writing_cases(train, clean):
     return [
         Case(
@@ -106,7 +107,8 @@ def _leaks(train, test):
     return [text for text in test if key(text) in seen]
 
 
-# Whether two lists hold the same texts in any order: that of a set differs from run to run.
+# Whether two lists hold the same texts in any order: answers that make a list of a set have another
+# order in each run.
 def _alike_texts(one, other):
     return type(one) is type(other) is list and sorted(one) == sorted(other)
 
@@ -146,9 +148,11 @@ LEAKS = exercise("10-leaks", _leak_cases, _leaks, alike=_alike_texts, points=2)(
     ],
     changed_texts={"[text for": "[key(text) for"},
     train_returned={
-        "text for text in test if key(text) in seen": "text for text in train if key(text) in map(key, test)"
+        "text for text in test if key(text) in seen": (
+            "text for text in train if key(text) in map(key, test)"
+        )
     },
-    listed_once={"return ": "test = dict.fromkeys(test)\n    return "},
+    listed_once={"in test if": "in dict.fromkeys(test) if"},
     listed_for_each_in_train={
         "if key(text) in seen": "for other in train if key(text) == key(other)"
     },
@@ -160,9 +164,9 @@ def _schedule_cases(rng):
     steps = rng.randint(40, 90)
     warmup, peak = rng.randint(5, 9), rng.choice([2.0, 5.0, 10.0])
     middle = rng.randint(warmup + 5, steps - 5)
-    # halfway, curves meet the line
+    # not halfway: there, a curve may meet the line
     early = rng.choice([step for step in range(1, warmup) if 2 * step != warmup])
-    # a rate as encoders need it: an answer that rounds the rate is found out
+    # 5e-6 to 3e-5, as encoders need it, and not round: an answer that rounds the rate is found out
     rate_in_the_middle = (rng.randint(50, 300) + 0.33) * 1e-7
     # from this peak, the rate falls to that
     small_peak = rate_in_the_middle * steps / (steps - middle)
@@ -187,12 +191,16 @@ def _rate(step, steps, warmup, peak):
     return peak * share
 
 
+# What is wrong with a rate, or None. It may be off by a share of the peak, which may be small.
+def _rate_problem(outcome, step, steps, warmup, peak):
+    return number_difference(outcome, _rate(step, steps, warmup, peak), TOLERANCE * peak)
+
+
 SCHEDULE = exercise(
     "10-schedule",
     _schedule_cases,
     _rate,
-    # the tolerance is a part of the peak, which may be small
-    judge=lambda args, outcome: number_difference(outcome, _rate(*args), TOLERANCE * args[3]),
+    judge=lambda args, outcome: _rate_problem(outcome, *args),
     points=2,
 )(
     below_zero={"max(0, steps - step)": "steps - step"},
@@ -243,10 +251,12 @@ DIAGNOSE = best_epoch.DIAGNOSE  # here, since exercises are in the order of thei
 
 def _group_cases(rng):
     nouns = "door lamp boat train piano river oven letter garden window clock coat".split()
+    # eight different sentences
     a, b, c, d, e, f, g, h = (
         f"The {noun} is {rng.choice(['old', 'new', 'lost'])}." for noun in rng.sample(nouns, 8)
     )
     many = [f"Sentence {number}." for number in range(rng.randint(30, 40))]
+    # each sentence with the next one, shuffled; a pair that belongs to none of them comes between
     chain = rng.sample([*zip(many, many[1:])], len(many) - 1)
     chain.insert(rng.randint(3, 9), (a, b))
     return [
@@ -275,24 +285,33 @@ def _group_cases(rng):
     ]
 
 
+# The group of each pair, as a number counted from 0 in the order in which groups appear. Pairs that
+# share a sentence, directly or by way of other pairs, are one group.
+#
+# Mistakes replace texts of the body, among them `group_of, numbers, new_group =` and
+# `group_of | dict`: keep these, though each could be written in another way.
 def _groups(pairs):
+    # group_of: sentence -> number of its group; numbers: of each pair, the number of its group;
+    # new_group: the lowest number that no group has had yet
     group_of, numbers, new_group = {}, [], 0
     for pair in pairs:
         joined = [group_of[sentence] for sentence in pair if sentence in group_of]
         group = min(joined, default=new_group)
-        if not joined:  # this pair had to open a group
-            new_group += 1
+        new_group = max(new_group, group + 1)
         group_of = group_of | dict.fromkeys(pair, group)
         # the groups that the pair joins become one
         group_of |= {sentence: group for sentence, old in group_of.items() if old in joined}
         numbers.append(group)
+    # Later pairs may have joined a pair's group to another: read the numbers again. Those of the
+    # loop are what mistakes that leave this out return.
     numbers = [group_of[first] for first, _ in pairs]
     # counted again from 0, without gaps
     order = list(dict.fromkeys(numbers))
     return [order.index(group) for group in numbers]
 
 
-# A mistake that groups other pairs: `changed` is source that makes them of `pairs`.
+# The swap of a mistake that groups other pairs: `changed` is a comprehension, without its brackets,
+# that makes them of `pairs`. They are changed before the first line of `_groups`.
 def _pairs_as(changed):
     return {
         "group_of, numbers, new_group =": f"pairs = [{changed}]\n    group_of, numbers, new_group ="
@@ -310,18 +329,28 @@ SPLIT_PAIRS = exercise("10-split-pairs", _group_cases, _groups, points=3)(
     ],
     # a sentence that stands first is another than the same one that stands second
     same_side_only=_pairs_as("((0, first), (1, second)) for first, second in pairs"),
-    # a pair that joins two groups changes the number of neither
+    # A pair that joins two groups changes the number of neither. It is in the group with the lowest
+    # number, or in that of its first sentence that has one; its number is read again at the end, or
+    # stays as it was when the pair came.
     not_joined=[
-        {" if old in joined": " if False", **at_end, **of_first}
-        for of_first in (
-            {},
-            {"min(joined, default=new_group)": "joined[0] if joined else new_group"},
-        )
-        for at_end in ({}, {_AT_END: "pass"})
+        {" if old in joined": " if False"},
+        {" if old in joined": " if False", _AT_END: "pass"},
+        {
+            " if old in joined": " if False",
+            "min(joined, default=new_group)": "joined[0] if joined else new_group",
+        },
+        {
+            " if old in joined": " if False",
+            "min(joined, default=new_group)": "joined[0] if joined else new_group",
+            _AT_END: "pass",
+        },
     ],
     # a pair is in the group of the first pair with which it shares a sentence
     chain_not_followed={
-        _AT_END: "numbers = [next(place for place, other in enumerate(pairs) if {*pair} & {*other}) for pair in pairs]"
+        _AT_END: (
+            "numbers = [next(place for place, other in enumerate(pairs) if {*pair} & {*other})"
+            " for pair in pairs]"
+        )
     },
     # of all pairs before, only the last is remembered
     previous_only={"group_of | dict": "dict", _AT_END: "pass"},
@@ -330,6 +359,7 @@ SPLIT_PAIRS = exercise("10-split-pairs", _group_cases, _groups, points=3)(
         _pairs_as("(pair, pair) for pair in pairs"),
         _pairs_as("[frozenset(pair)] * 2 for pair in pairs"),
     ],
+    # a new group has the next number, or the place of its first pair
     numbers_left_out=[
         {"order.index(group)": "group"},
         {"order.index(group)": "group", "default=new_group": "default=len(numbers)"},
@@ -340,7 +370,8 @@ SPLIT_PAIRS = exercise("10-split-pairs", _group_cases, _groups, points=3)(
         for other in (
             "list(dict.fromkeys(numbers[::-1]))",
             "list(dict.fromkeys(numbers[::-1]))[::-1]",
-            "sorted(set(numbers), key=lambda group: min(text for text in group_of if group_of[text] == group))",
+            "sorted(set(numbers), key=lambda group: "
+            "min(text for text in group_of if group_of[text] == group))",
         )
     ],
     sentences_normalised=[
@@ -353,8 +384,10 @@ SPLIT_PAIRS = exercise("10-split-pairs", _group_cases, _groups, points=3)(
         )
     ],
     places_returned={
-        "[order.index(group) for group in numbers]": "[[place for place, number in enumerate(numbers) if "
-        "number == group] for group in order]"
+        "[order.index(group) for group in numbers]": (
+            "[[place for place, number in enumerate(numbers) if number == group]"
+            " for group in order]"
+        )
     },
     # an empty sentence never equals another one
     empty_skipped=_pairs_as("tuple(text or object() for text in pair) for pair in pairs"),
@@ -413,12 +446,12 @@ def _report_cases(rng):
         ("Names", ("head", "last layer", "everything")),
     ):
         scores = rng.sample(range(500, 800), len(settings) - 1)
-        # the best is neither the first nor the last
+        # the best is neither the first nor the last, where there are three settings or more
         scores.insert(len(settings) // 2, rng.randint(800, 900))
         yield Case(
             label,
             {name: score / 1000 for name, score in zip(settings, scores)},
-            # in another order
+            # in another order; with other scores, whose best may be of another setting
             {name: rng.randint(500, 900) / 1000 for name in settings[1:] + settings[:1]},
         )
 
@@ -475,7 +508,7 @@ LAST_TOKEN = completion("10-last-token", _last_token_cases, _last_real_token)(
     one_too_early={"lengths - 1": "lengths - 2"},
     first_real_token={"lengths - 1": "attention_mask.argmax(dim=1)"},
     first_padding={"lengths - 1": "attention_mask.argmin(dim=1)"},
-    one_for_all=[{"sum(dim=1)": f"sum(dim=1){one}"} for one in (".max()", ".min()", "[0]")],
+    one_for_all=[{"sum(dim=1)": f"sum(dim=1){chosen}"} for chosen in (".max()", ".min()", "[0]")],
     padding_counted={"== 1": "== 0"},
     dimension_kept={"dim=1": "dim=1, keepdim=True"},
 )

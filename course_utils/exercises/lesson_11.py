@@ -6,11 +6,11 @@ import numpy as np
 import torch
 
 from ..pooling import normalise
-from .comparing import number_difference
+from .comparing import TOLERANCE, number_difference
 from .model import Case, completion, exercise, normal
 
 
-# Anchors, a row near each of them, and a row far from each.
+# Anchors, a row near each of them, and a row far from each: three tensors of the same shape.
 def _near_and_far(rng, rows):
     anchor = normal(rng, rows, rng.randint(3, 6))
     return (
@@ -22,9 +22,10 @@ def _near_and_far(rng, rows):
 
 def _triplet_cases(rng):
     anchor, near, far = _near_and_far(rng, rng.randint(5, 8))
-    mixed, other = torch.cat([near[:2], far[2:]]), torch.cat([far[:2], near[2:]])
+    # mixed: the first two rows are near and the others far; opposite: the other way round
+    mixed, opposite = torch.cat([near[:2], far[2:]]), torch.cat([far[:2], near[2:]])
     return [
-        Case("Some triplets are right by far, some are wrong", anchor, mixed, other, 1.0),
+        Case("Some triplets are right by far, some are wrong", anchor, mixed, opposite, 1.0),
         Case("All are right by more than the margin: the loss is 0", anchor, near, near + 30, 1.0),
         Case(
             "Right, by less than the margin",
@@ -33,7 +34,7 @@ def _triplet_cases(rng):
             near + 0.05 * normal(rng, *anchor.shape),
             2.0,
         ),
-        Case("Another margin", anchor, mixed, other, rng.choice([0.5, 3.0, 5.0])),
+        Case("Another margin", anchor, mixed, opposite, rng.choice([0.5, 3.0, 5.0])),
         Case("One triplet", anchor[:1], far[:1], near[:1], 1.5),
         Case(
             "Negatives of other rows are nearer to the anchor than its own",
@@ -79,7 +80,10 @@ TRIPLET = exercise("11-triplet-loss", _triplet_cases, _triplet, points=3)(
         for cosine in ("torch.cosine_similarity(anchor, {})", "(anchor * {}).sum(dim=1)")
     ],
     normalised={
-        "    near =": "    anchor, positive, negative = map(normalise, (anchor, positive, negative))\n    near ="
+        "    near =": (
+            "    anchor, positive, negative = map(normalise, (anchor, positive, negative))\n"
+            "    near ="
+        )
     },
     from_positive=[
         {"(anchor - negative)": "(positive - negative)"},
@@ -101,6 +105,7 @@ TRIPLET = exercise("11-triplet-loss", _triplet_cases, _triplet, points=3)(
 
 def _ranking_cases(rng):
     n, hidden = rng.randint(5, 8), rng.randint(4, 7)
+    # of several lengths: the dot product of two rows is far from their cosine
     lengths = torch.tensor([rng.choice([0.3, 1.0, 4.0]) for _ in range(2 * n)]).reshape(2, n, 1)
     anchor = normal(rng, n, hidden) * lengths[0]
     positive = (anchor + 0.8 * normal(rng, n, hidden)) * lengths[1]
@@ -115,8 +120,8 @@ def _ranking_cases(rng):
         # in both, each anchor is nearest to another's positive, so the right answers are not lost
         # in rounding
         Case("A scale of 500, and cosines close together", close, 3 * close.roll(1, 0), 500.0),
-        # the logit of an anchor's own positive is -500 and the highest is 500; float64 ends at e to
-        # the power of -745
+        # for the second anchor, the logit of its own positive is -500 and the highest is 500;
+        # float64 ends at e to the power of -745
         Case("A scale of 500, and cosines far apart", opposite, 3 * opposite.roll(1, 0), 500.0),
     ]
 
@@ -130,11 +135,12 @@ def _ranking(anchor, positive, scale):
     return -own.mean()
 
 
-# A logit of float32 is off by up to a millionth of the scale.
+# What is wrong with a loss, or None. It may be off as other results may, or by as much as its
+# logits: in float32, up to a millionth of the scale.
 def _judge_ranking(args, outcome):
     anchor, positive, scale = args
     right = _ranking(anchor.double(), positive.double(), scale).item()
-    return number_difference(outcome, right, max(1e-5 * max(1, right), 1e-6 * scale))
+    return number_difference(outcome, right, max(TOLERANCE * max(1, right), 1e-6 * scale))
 
 
 RANKING = exercise(
@@ -142,7 +148,8 @@ RANKING = exercise(
     _ranking_cases,
     _ranking,
     judge=_judge_ranking,
-    # raises for what is no number; then the two are not alike
+    # Losses of one mistake differ by rounding, in float32 and with a scale of up to 500. `isclose`
+    # raises for what is no number; then the two are not alike.
     alike=lambda one, other: math.isclose(one, other, rel_tol=1e-4, abs_tol=1e-4),
     points=3,
 )(
@@ -150,6 +157,7 @@ RANKING = exercise(
         {"normalise(anchor)": "anchor", "normalise(positive)": "positive"},
         {"normalise(anchor)": "anchor"},
         {"normalise(positive)": "positive"},
+        # each column has length 1, not each row
         {"(anchor)": "(anchor.T).T", "(positive)": "(positive.T).T"},
     ],
     no_scale=[
@@ -181,7 +189,9 @@ RANKING = exercise(
     no_sign={"-own": "own"},
     softmax_twice={"logits.log_softmax": "logits.softmax(dim=1).log_softmax"},
     own_left_out={
-        "logits.log_softmax(dim=1)": "logits - logits.clone().fill_diagonal_(-torch.inf).logsumexp(dim=1, keepdim=True)"
+        "logits.log_softmax(dim=1)": (
+            "logits - logits.clone().fill_diagonal_(-torch.inf).logsumexp(dim=1, keepdim=True)"
+        )
     },
     both_directions=[
         {"own = log_p.diagonal()": f"own = (log_p + logits.log_softmax(dim=0)).diagonal(){half}"}
@@ -196,11 +206,12 @@ RANKING = exercise(
 
 
 def _stuck_cases(rng):
+    # eight different texts
     a, b, c, d, e, f, g, h = rng.sample(
         "praise blame neutral sport music travel food science".split(), 8
     )
-    n = rng.randint(6, 10)
-    few = rng.randint(2, n // 2 - 1)
+    n = rng.randint(6, 10)  # pairs
+    few = rng.randint(2, n // 2 - 1)  # less than half of them
     return [
         Case("One of two texts comes more often", rng.sample([a, b], n, counts=(few, n - few))),
         Case("Six texts twice, the others once", rng.sample([a, b, c, d, e, f] * 2 + [g, h], 14)),
@@ -215,7 +226,9 @@ def _stuck_cases(rng):
     ]
 
 
-def _lowest(positives):
+# The lowest mean loss of a batch whose positives are these texts: equal ones have equal logits, so
+# the probability of each is at most 1 / count.
+def _lowest_loss(positives):
     copies = [positives.count(text) for text in positives]
     costs = [math.log(count) for count in copies]
     return sum(costs) / len(costs)
@@ -224,8 +237,9 @@ def _lowest(positives):
 STUCK = exercise(
     "11-stuck-loss",
     _stuck_cases,
-    _lowest,
-    judge=lambda args, outcome: number_difference(outcome, _lowest(*args), 1e-4),
+    _lowest_loss,
+    # 1e-4: a loss in float32, computed with a large scale, is right too
+    judge=lambda args, outcome: number_difference(outcome, _lowest_loss(*args), 1e-4),
     points=3,
 )(
     zero={"sum(costs) / len(costs)": "0.0"},
@@ -266,15 +280,18 @@ STUCK = exercise(
 
 
 def _epoch_cases(rng):
-    # the standard error of 0.7 is 0.023; all accuracies below are shares of n, the test's with four
-    # digits
+    # Most cases have so many triplets: the standard error of 0.7 is then 0.023. Development
+    # accuracies are shares of a case's triplets, test accuracies odd shares of 400, of four digits.
     n = 400
-    late = rng.randint(3, 6)
-    # `late` low epochs, then 0.6, 0.685 (within 0.023 of the best), 0.7 (the best) and 0.62
-    rising = [(160 + 4 * rng.randint(0, 5)) / n for _ in range(late)] + [0.6, 0.685, 0.7, 0.62]
+    low_epochs = rng.randint(3, 6)
+    # 0.4 to 0.45, then 0.6, 0.685 (within 0.023 of the best), 0.7 (the best) and 0.62
+    rising = [
+        *((160 + 4 * rng.randint(0, 5)) / n for _ in range(low_epochs)),
+        *(0.6, 0.685, 0.7, 0.62),
+    ]
     test = [_share_with_four_digits(rng, 121) for _ in rising]
     # the luckiest score, at an epoch that the development part rejects
-    test[late : late + 3] = 0.8025, 0.5525, 0.6025
+    test[low_epochs : low_epochs + 3] = 0.8025, 0.5525, 0.6025
     return [
         Case("An earlier epoch is lower by less than one standard error", rising, test, n),
         Case(
@@ -300,7 +317,8 @@ def _epoch_cases(rng):
         Case(
             "Lower by more than one standard error, less than two", [0.67, 0.7], [0.5025, 0.6025], n
         ),
-        # the standard deviation of the four scores, divided by the root of 16, is 0.069
+        # The error is 0.108: 11/16 is within it, 10/16 is not. 1/16 makes the scores vary: their
+        # standard deviation over the root of 16 is 0.069, over that of 4 it is 0.137.
         Case(
             "Fewer triplets, so a larger difference is within one standard error",
             [1 / 16, 10 / 16, 11 / 16, 12 / 16],
@@ -321,6 +339,8 @@ def _share_with_four_digits(rng, least):
     return (least + 2 * rng.randint(0, 18)) / 400
 
 
+# Of the epochs whose development score is within one standard error of the best, the first one's
+# place and its test score.
 def _epoch(dev, test, n):
     p = max(dev)
     error = (p * (1 - p) / n) ** 0.5
@@ -339,7 +359,8 @@ EPOCH = exercise("11-pick-epoch", _epoch_cases, _epoch, points=2)(
         {"good[0]": "max(good, key=lambda place: test[place])"},
         {"good[0]": "max(range(len(dev)), key=lambda place: (dev[place], test[place]))"},
     ],
-    # p(1 − p)/n is less than 1/n, so no other epoch is within it
+    # An error without its square root is this mistake, too: p(1 − p)/n is less than 1/n, so no
+    # lower score is within it.
     highest=[{" - error": ""}, {"good[0]": "len(dev) - 1 - dev[::-1].index(max(dev))"}],
     not_the_earliest={"good[0]": "good[-1]"},
     two_errors={"- error": "- 2 * error"},
@@ -373,7 +394,7 @@ EPOCH = exercise("11-pick-epoch", _epoch_cases, _epoch, points=2)(
 
 def _rests_cases(rng):
     anchor, near, far = _near_and_far(rng, rng.randint(6, 9))
-    # distances without rounding: 3, and 4 or 5
+    # for distances without rounding: 3, and 4 or 5
     zeros, side = torch.zeros(2, 2), float(rng.choice([4, 5]))
     return [
         Case(
@@ -430,17 +451,20 @@ def _lost_cases(rng):
 
 
 def _items_lost(before, after):
-    was, now = before, ~after
-    return int((was & now).sum())
+    right_before, wrong_after = before, ~after
+    return int((right_before & wrong_after).sum())
 
 
 LOST = completion("11-lost", _lost_cases, _items_lost)(
-    gains_subtracted={"was & now": "before.astype(int) - after"},
-    changed_counted={"was & now": "before != after"},
+    gains_subtracted={"right_before & wrong_after": "before.astype(int) - after"},
+    changed_counted={"right_before & wrong_after": "before != after"},
     right_twice={"~after": "after"},
     gained={"before, ~after": "~before, after"},
-    wrong_before_too=[{"was & now": "now"}, {"was & now": "~(before & after)"}],
-    wrong_twice={"now = before": "now = ~before"},
-    or_for_and={"was & now": "was | now"},
-    joined_by_and={"was & now": "before and not after"},
+    wrong_before_too=[
+        {"right_before & wrong_after": "wrong_after"},
+        {"right_before & wrong_after": "~(before & after)"},
+    ],
+    wrong_twice={"= before": "= ~before"},
+    or_for_and={"right_before & wrong_after": "right_before | wrong_after"},
+    joined_by_and={"right_before & wrong_after": "before and not after"},
 )

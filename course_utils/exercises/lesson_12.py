@@ -72,6 +72,7 @@ SCORE = exercise("12-word-score", _score_cases, _score, points=2)(
 
 
 def _ndcg_cases(rng):
+    # the places of 14 texts, four of which are graded; all others have the grade 0
     pool = rng.sample(range(40), 14)
     grades = {pool[0]: 2, pool[3]: 1, pool[6]: 2, pool[9]: 1}
     return [
@@ -87,10 +88,14 @@ def _ndcg_cases(rng):
 
 
 def discounted(discount):
-    """The gain of a list of grades: the sum of each one divided by this discount of its rank."""
+    """Return the function that computes the gain of a list of grades, those of rank 1, 2 and so on.
+
+    The gain is the sum of the grades, each divided by `discount(rank)`; that of an empty list is 0.
+    """
     return lambda grades: sum(grade / discount(rank) for rank, grade in enumerate(grades, start=1))
 
 
+# the usual discounted cumulative gain, of a list of grades
 dcg = discounted(lambda rank: log2(1 + rank))
 
 
@@ -101,12 +106,14 @@ def _normalised(places, grades, k):
 
 
 NDCG = exercise("12-ndcg", _ndcg_cases, _normalised, points=3)(
+    # with `or [1]`, such an answer does not divide by 0 where nothing good was found
     best_of_found=[
         {"sorted(grades.values(), reverse=True)[:k]": other}
         for other in (
             "sorted(found, reverse=True)",
             "sorted(found, reverse=True) if any(found) else [1]",
-            "sorted((grades[place] for place in places if place in grades), reverse=True)[:k] or [1]",
+            "sorted((grades[place] for place in places if place in grades), reverse=True)[:k]"
+            " or [1]",
         )
     ],
     ideal_unsorted=[
@@ -129,9 +136,10 @@ NDCG = exercise("12-ndcg", _ndcg_cases, _normalised, points=3)(
             {"dcg(": f"discounted(lambda rank: {discount})("}
             for discount in ("rank", "log2(2 + rank)", "1 + log2(rank)", "max(1, log2(rank))", "1")
         ),
+        # another one in one of the two sums only
         *(
-            {f"dcg({sums})": f"discounted(lambda rank: {discount})({sums})"}
-            for sums in ("found", "best")
+            {f"dcg({grades})": f"discounted(lambda rank: {discount})({grades})"}
+            for grades in ("found", "best")
             for discount in ("1", "log(1 + rank)", "log2(2 + rank)")
         ),
     ],
@@ -145,8 +153,9 @@ NDCG = exercise("12-ndcg", _ndcg_cases, _normalised, points=3)(
 
 def _pages_cases(rng):
     a, b, c, d, e = rng.sample(range(20, 90), 5)
-    owners = [a, a, a, 0, 0, b, c, c, c, d, e, e]  # 0 is a page like any other
-    first = [7, 6, 8, 0, 3, 1, 9, 4, 10, 5]
+    # the page of each of twelve windows; 0 is a page like any other
+    owners = [a, a, a, 0, 0, b, c, c, c, d, e, e]
+    first = [7, 6, 8, 0, 3, 1, 9, 4, 10, 5]  # windows, the best first
     many = rng.randint(80, 120)
     return [
         Case(
@@ -187,7 +196,9 @@ PAGES = exercise("12-find-the-bug", _pages_cases, _best_pages, points=2)(
     },
     other_number=[{"[:k]": other} for other in ("", "[: k + 1]", "[: k - 1]")],
     neighbours_only={
-        "list(dict.fromkeys(pages))": "[page for at, page in enumerate(pages) if not at or page != pages[at - 1]]"
+        "list(dict.fromkeys(pages))": (
+            "[page for at, page in enumerate(pages) if not at or page != pages[at - 1]]"
+        )
     },
     places_ignored={"[owners[place] for place in places]": "owners"},
 )
@@ -229,7 +240,8 @@ def _fuse(one, other, c):
 
 
 _SORTED = "sorted(sums, key=lambda place: -sums[place])"
-# the sums begin with what the lists that lack a place add for it; `places` is such a list
+# Source: the sums begin with what the lists that lack a place add for it. The expression that
+# replaces {} is that, and `places` in it is such a list.
 _MISSING = (
     "sums = {{p: sum({} for places in (one, other) if p not in places) for p in one + other}}"
 )
@@ -252,7 +264,7 @@ FUSE = exercise("12-fuse", _fuse_cases, _fuse, points=2)(
                 "-sums[place]": "sums[place]",
                 "sums = {}": _MISSING.format(rank),
             }
-            for rank in ("len(places) + 1", "1e6")
+            for rank in ("len(places) + 1", "1e6")  # a missing place is the next, or far behind
         ),
     ],
     missing_as_last=[
@@ -334,8 +346,8 @@ FUSED_SCORE = completion("12-fused-score", _fused_score_cases, _fused_score)(
     no_c={"(c + rank)": "rank"},
     parentheses_lost={"(c + rank)": "c + rank"},
     one_list_only=[
-        {"sum(fractions)": one}
-        for one in (
+        {"sum(fractions)": score}
+        for score in (
             "max(fractions)",
             "max(fractions, default=0)",
             "sum(fractions[:1])",

@@ -6,15 +6,16 @@ from .comparing import difference
 from .model import Case, completion, exercise
 
 
+# A table of this size and dtype, each number of which is what `draw()` returns.
 def _numbers(rows, columns, draw, dtype=np.float32):
     return np.array([[draw() for _ in range(columns)] for _ in range(rows)], dtype=dtype)
 
 
+# n vectors of d numbers, d at most 8, and the lowest and the highest number of each dimension:
+# float32 arrays of the shapes (n, d), (d,) and (d,).
+#
+# All are multiples of powers of two, so each number falls in the same step in every precision.
 def _calibrated(rng, n, d):
-    """Vectors, and the lowest and the highest number of each dimension.
-
-    All are multiples of powers of two, so each number falls in the same step in every precision.
-    """
     # different steps, so that ranges of 255 steps are about 1, 1/2, 1/4 and 1/8 long
     step = 2 ** -np.array(rng.sample([8, 9, 10, 11] * 2, d), dtype=np.float32)
     low = np.array([-rng.randint(40, 200) for _ in range(d)], dtype=np.float32) * step
@@ -57,12 +58,16 @@ def _int8(vectors, low, high):
     return code.astype(np.int64).astype(np.int8)
 
 
-# What is wrong with right numbers that do not take one byte each; or None.
+# What is wrong with right numbers that do not take one byte each; or None. A dtype of Torch is
+# written `torch.int8`.
 def _of_one_byte(outcome):
     kind = str(getattr(outcome, "dtype", type(outcome).__name__))
     if kind.rpartition(".")[2] == "int8":
         return None
-    return f"the numbers are right, but your result has the dtype {kind}, and one byte each is the point: int8"
+    return (
+        f"the numbers are right, but your result has the dtype {kind}, "
+        "and one byte each is the point: int8"
+    )
 
 
 INT8 = exercise(
@@ -147,10 +152,10 @@ HAMMING = exercise("13-hamming", _hamming_cases, _hamming)(
     share=[
         {
             "return bits.sum(axis=1, dtype=np.int64)": (
-                f"return bits.sum(axis=1, dtype=np.int64) / {all_}"
+                f"return bits.sum(axis=1, dtype=np.int64) / {length}"
             )
         }
-        for all_ in ("bits.shape[1]", "corpus.shape[1]")
+        for length in ("bits.shape[1]", "corpus.shape[1]")
     ],
     ones_compared={
         "query ^ corpus": "corpus",
@@ -170,18 +175,20 @@ HAMMING = exercise("13-hamming", _hamming_cases, _hamming)(
 
 def _rescore_cases(rng):
     # A query, a corpus, candidates and k. No two scores with the query are nearly equal: they are
-    # different multiples of 1/64, from `lowest` of them up.
+    # different multiples of 1/64, from `lowest` of them up. n: vectors of the corpus. count:
+    # candidates. d: dimensions, a power of two, so that dividing by it is exact.
     def drawn(n, count, k, d=4, lowest=-40):
         query = np.array([rng.choice([-1.0, 1.0]) for _ in range(d)], dtype=np.float32)
         corpus = _numbers(n, d, lambda: rng.randint(-8, 8) / 16)
         # Query entries are ±1, so adding c * query to a vector changes its score by c * d: set each
         # score to the number that is drawn for it.
+        # from 100 numbers more than are needed; for 16 vectors from -150, all are below 0
         scores = np.array(rng.sample(range(lowest, lowest + 100 + n), n)) / 64
         corpus += np.outer((scores - corpus @ query) / d, query).astype(np.float32)
         return query, corpus, np.array(rng.sample(range(n), count)), k
 
     n = rng.randint(12, 16)
-    query, corpus, *_ = drawn(n, count=n, k=3)
+    query, corpus, *_ = drawn(n, count=n, k=3)  # its candidates and its k are not used
     order = np.argsort(-(corpus @ query))
     missing = np.array(rng.sample(order[2:].tolist(), 5))  # none of the best two
     return [
@@ -190,6 +197,7 @@ def _rescore_cases(rng):
         Case("As many as there are candidates", *drawn(n, count=5, k=5)),
         Case("One result", *drawn(n, count=6, k=1)),
         Case("All scores are negative", *drawn(n, count=6, k=4, lowest=-150)),
+        # among few, an order that is only partly right may be right by chance
         Case("Many candidates", *drawn(n=800, count=800, k=400)),
     ]
 
@@ -226,6 +234,7 @@ RESCORE = exercise("13-rescore", _rescore_cases, _rescored, points=2)(
 
 
 def _decode_cases(rng):
+    # without 127, which stands for the highest number and all above it, not for a step
     def codes(n, d):
         return _numbers(n, d, lambda: rng.randint(-128, 126), np.int8)
 
@@ -302,11 +311,13 @@ SIGNS = completion("13-signs", _sign_cases, _signs_apart)(
         {"of_query != of_corpus": "of_query.astype(int) - of_corpus"},
     ],
     another_mark={
-        "query > 0, corpus > 0": "query > query.mean(), corpus > corpus.mean(axis=1, keepdims=True)"
+        "query > 0, corpus > 0": (
+            "query > query.mean(), corpus > corpus.mean(axis=1, keepdims=True)"
+        )
     },
     only_one_side=[
-        {"of_query != of_corpus": f"{one} > {two}"}
-        for one, two in (("of_query", "of_corpus"), ("of_corpus", "of_query"))
+        {"of_query != of_corpus": "of_query > of_corpus"},
+        {"of_query != of_corpus": "of_corpus > of_query"},
     ],
     both_above=[{"of_query != of_corpus": f"of_query {sign} of_corpus"} for sign in "&|"],
 )

@@ -6,24 +6,27 @@ See `model.py` on cases and mistakes' swaps.
 import numpy as np
 
 from .model import Case, completion, exercise
-from .otherwise import Otherwise
 from .search_engine import FIND, JUDGE  # noqa: F401  two of this lesson's exercises
 
 
+# The threshold at which the share of answered queries that reach it and the share of others that
+# stay below it have the largest sum; of several, the highest.
 def _threshold(answered, unanswered):
-    best, most = None, -1
+    best, most = None, -1  # less than any value
     for threshold in sorted([*answered, *unanswered]):
         shown = sum(score >= threshold for score in answered)
         rejected = sum(score < threshold for score in unanswered)
-        # both shares, times both lengths
+        # the sum of both shares, times both lengths: whole numbers, so that ties are exact
         value = shown * len(unanswered) + rejected * len(answered)
-        if value >= most:
+        if value >= most:  # also when equal: thresholds rise, and the highest counts
             best, most = threshold, value
     return best
 
 
 def _threshold_cases(rng):
-    shift = rng.randrange(1, 16, 2) / 1024  # exact in float32, too
+    # scores are 64ths, moved by less than one, so that they differ with the seed: all exact, even
+    # in float32
+    shift = rng.randrange(1, 16, 2) / 1024
 
     def moved(scores):
         return [score / 64 + shift for score in scores]
@@ -72,9 +75,11 @@ THRESHOLD = exercise("14-threshold", _threshold_cases, _threshold, points=2)(
         {"[*answered, *unanswered]": "[step / 20 for step in range(21)]"},
         {"[*answered, *unanswered]": "[step / 100 for step in range(101)]"},
         {"[*answered, *unanswered]": "[step / 1000 for step in range(1001)]"},
+        # a threshold above all scores, too
         {"[*answered, *unanswered]": "[np.inf, *answered, *unanswered]"},
     ],
     groups_exchanged={"(answered, unanswered)": "(unanswered, answered)"},  # the parameters
+    # the sum of both shares, or their mean
     value_returned=[
         {"return best": "return most / len(answered) / len(unanswered)"},
         {"return best": "return most / len(answered) / len(unanswered) / 2"},
@@ -96,9 +101,11 @@ THRESHOLD = exercise("14-threshold", _threshold_cases, _threshold, points=2)(
 
 
 def _symptoms(queries, texts, k, lengths=None):
-    """What a search with each of the five symptoms returns, by the symptom's word.
+    """What a search with each of the four symptoms returns, and a "fine" one, by the word for it.
 
-    lengths: divisors of the dot products, if these are not the lengths of the texts' vectors.
+    queries, texts: vectors, (number, hidden). lengths: divisors of the dot products, if these are
+    not the lengths of the texts' vectors. Each result has the places of k texts for each query,
+    (queries, k); a place that is "shifted" may be behind the last text.
     """
     lengths = np.linalg.norm(texts, axis=1) if lengths is None else lengths
     dots = queries @ texts.T
@@ -112,16 +119,21 @@ def _symptoms(queries, texts, k, lengths=None):
     }
 
 
-def _diagnose(queries, texts, found):
+# The word of the symptom whose lists are `found`, or "fine". compared: what is made of all lists
+# before they are compared; only imitations of mistakes set it.
+def _diagnose(queries, texts, found, compared=np.asarray):
     lists = _symptoms(queries, texts, k=len(found[0]))
     for word in ("fine", "lengths", "reversed", "shifted", "stuck"):
-        if np.array_equal(lists[word], found):
+        if np.array_equal(compared(lists[word]), compared(found)):
             return word
     return "fine"
 
 
 def _plane(angles, lengths):
-    """Vectors of two numbers, from their angles in radians and their lengths."""
+    """Vectors of two numbers, float32 (n, 2), from n angles in radians and their lengths.
+
+    lengths: n, or one for all.
+    """
     return (lengths * np.stack([np.cos(angles), np.sin(angles)])).T.astype(np.float32)
 
 
@@ -133,7 +145,8 @@ def _diagnose_cases(rng):
         "shifted": "Every place is one too high",
         "stuck": "The results of the first query, for all",
     }
-    for query_angles, text_angles, lengths, k in (  # angles in degrees
+    # angles in degrees, lengths of the texts' vectors, places in each list
+    for query_angles, text_angles, lengths, k in (
         # By the dot product, only two texts in the middle of the second list change places. The
         # last text is in no list.
         ([210, 330, 260], [300, 340, 210, 330, 250, 290, 70], [1, 1, 1, 1.2, 1.1, 1.2, 1.1], 5),
@@ -141,7 +154,8 @@ def _diagnose_cases(rng):
         ([205, 230], [290, 330, 180, 50, 260, 160], [50, 50, 1, 0.5, 2, 0.5], 2),
     ):
         turn = rng.uniform(0, 360)  # all vectors are turned by it, so that their cosines stay
-        # any order, but the last text stays last
+        # any order, but the last text stays last, for a shifted place is behind it in
+        # the second case only
         order = [*rng.sample(range(len(lengths) - 1), len(lengths) - 1), -1]
         queries = _plane(np.radians(np.add(query_angles, turn)), rng.uniform(0.5, 3))
         texts = _plane(np.radians(np.add(text_angles, turn)), lengths)[order]
@@ -169,18 +183,15 @@ DIAGNOSE = exercise("14-diagnose", _diagnose_cases, _diagnose, points=3)(
     stuck_missed=_where_none_matches({', "stuck"': ""}, "fine", "lengths", "shifted"),
     first_query_only={
         "queries, texts, k=": "queries[:1], texts, k=",
-        "(lists[word], found)": "(lists[word], found[:1])",
+        "compared(found)": "compared(found[:1])",
     },
     order_ignored=[
-        # All lists are compared without their order, or by their first places alone. `__call__`
-        # hides that these are swaps, so they are never tried together with another mistake: that
-        # would take long, or explain too much.
-        *(
-            Otherwise(_diagnose, (("(lists[word], found)", compared),)).__call__
-            for compared in (
-                "(np.sort(lists[word]), np.sort(found))",
-                "(lists[word][:, 0], np.array(found)[:, 0])",
-            )
+        # All lists are compared without their order, or by their first places alone. These are
+        # functions, for swaps would be tried together with other mistakes: that would take long, or
+        # explain too much.
+        lambda queries, texts, found: _diagnose(queries, texts, found, compared=np.sort),
+        lambda queries, texts, found: _diagnose(
+            queries, texts, found, compared=lambda lists: np.array(lists)[:, 0]
         ),
         # if the first places are right, the search is fine
         lambda queries, texts, found: (
@@ -216,6 +227,7 @@ def _best_chunk_cases(rng):
     ]
 
 
+# {owner: the highest cosine of its chunks}; owners: the text of each chunk.
 def _best_chunk(cosines, owners):
     scores: dict[int, float] = {}
     for cosine, owner in zip(cosines, owners):
@@ -251,6 +263,7 @@ def _margin_cases(rng):
     ]
 
 
+# Halfway from the threshold to the next lower score.
 def _with_margin(threshold, scores):
     lower = max(score for score in scores if score < threshold)
     return (threshold + lower) / 2

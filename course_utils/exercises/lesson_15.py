@@ -11,10 +11,11 @@ from .model import Case, completion, exercise, normal, padded
 
 
 def _distil_cases(rng):
+    # a vocabulary of six tokens with vectors of four numbers
     x, y, z, *others = rng.sample(range(6), 6)
-    table = np.array([[rng.gauss(0, 1) for _ in range(4)] for _ in range(6)])
+    table = np.reshape([rng.gauss(0, 1) for _ in range(6 * 4)], (6, 4))
     counts = np.array(rng.sample([3, 10, 40, 150, 600, 2500, 9000], 6))
-    a = rng.choice([0.002, 0.005, 0.02])
+    a = rng.choice([0.002, 0.005, 0.02])  # among the tokens' shares, so that weights differ much
     return [
         Case("Several texts", [[x, y, others[0]], others, [z, x]], table, counts, a),
         Case("A token that occurs twice", [[x, y, x], [y, z, z]], table, counts, a),
@@ -30,11 +31,14 @@ def _distil_cases(rng):
     ]
 
 
+# Rows of length 1; zeros stay zeros.
 def _unit(vectors):
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return vectors / np.where(lengths == 0, 1, lengths)
 
 
+# The sum of each text's rows of the table, weighted by smooth inverse frequency (Arora et al. 2017)
+# and scaled to length 1: (texts, hidden). p: the share of each token. An empty text gets zeros.
 def _distilled(ids, table, counts, a):
     p = counts / counts.sum()
     weights = a / (a + p)
@@ -47,7 +51,8 @@ DISTIL = exercise("15-distil", _distil_cases, _distilled, points=2)(
     counts_as_they_are=[
         {"counts / counts.sum()": f"counts{by}"} for by in ("", " / counts.max()", " / len(counts)")
     ],
-    # the place in the table, the rank of the count, and the number of the token in these texts
+    # in place of the counts: from the place in the table, from the rank of the count, and how often
+    # each token occurs in these texts; the 0 makes a list of no tokens one of integers
     counts_not_used=[
         {"p = counts": f"counts = {other}\n    p = counts"}
         for other in (
@@ -93,15 +98,17 @@ def _last_cases(rng):
     }
     yield Case("A batch without padding", *padded(rng, [width] * 3, width, hidden))
     for side, left in (("right", False), ("left", True)):
-        for label, lengths in batches.items():
+        for label, lengths in batches.items():  # real tokens of each text
             yield Case(
                 f"{label}, padding on the {side}", *padded(rng, lengths, width, hidden, left)
             )
         vectors, mask = padded(rng, [width - 2, 2], width, hidden, left)
-        vectors[0, -1 if left else width - 3] = 0
+        # the last token of the first text, which has width - 2 tokens
+        vectors[0, -1 if left else (width - 2) - 1] = 0
         yield Case(f"The last token's vector holds zeros, padding on the {side}", vectors, mask)
 
 
+# The vector of each text's last real token, (texts, hidden).
 def _last(last_hidden_state, attention_mask):
     rows = torch.arange(len(attention_mask))
     tokens = torch.arange(attention_mask.shape[1])
@@ -145,8 +152,8 @@ LAST = exercise("15-last-token", _last_cases, _last, points=2)(
     ],
     no_rows={"[rows, places]": "[:, places]"},
     one_place_for_all=[
-        {"numbered.argmax(dim=1)": f"0 * rows + numbered.argmax(dim=1){one}"}
-        for one in (".max()", "[0]")
+        {"numbered.argmax(dim=1)": f"0 * rows + numbered.argmax(dim=1){place}"}
+        for place in (".max()", "[0]")
     ],
     last_nonzero=[
         {"attention_mask * tokens": f"({values} != 0).any(dim=-1) * tokens"}
@@ -163,17 +170,21 @@ LAST = exercise("15-last-token", _last_cases, _last, points=2)(
 )
 
 
-# Token vectors of one text, and the mask of [CLS], [SEP] and padding, whose vectors hold large
-# numbers.
+# Token vectors of one text (tokens, hidden), and the mask (tokens) of what is special: [CLS], [SEP]
+# and padding, whose vectors hold large numbers.
 #
-# real: tokens between [CLS] and the last [SEP]. inside: positions of a [SEP] among them.
+# real: tokens between [CLS] and the last [SEP]. padding: tokens behind it. inside: positions of
+# a [SEP] among the real ones, counted from [CLS].
 def _one_pass(rng, real, hidden, padding=0, inside=()):
     special = torch.tensor([1] + [0] * real + [1] + [1] * padding)
     special[list(inside)] = 1
+    # the second term is a part that all tokens share, as those of a real text do
     vectors = normal(rng, len(special), hidden) + 0.5 * normal(rng, 1, hidden)
     # lengths from 0.5 to 3, so that the mean of tokens is not that of their directions
     vectors = vectors * torch.tensor([rng.uniform(0.5, 3) for _ in special]).unsqueeze(-1)
-    return vectors + 6 * special.unsqueeze(-1) * normal(rng, len(special), hidden).abs(), special
+    # large enough for a mean that takes one in to be far off
+    large = 6 * normal(rng, len(special), hidden).abs()
+    return vectors + special.unsqueeze(-1) * large, special
 
 
 def _late_cases(rng):
@@ -199,6 +210,7 @@ def _late_cases(rng):
     ]
 
 
+# The mean of each span's tokens that are not special, scaled to length 1: (spans, hidden).
 def _late(last_hidden_state, special, spans):
     means = []
     for start, end in spans:
@@ -212,10 +224,12 @@ def _late(last_hidden_state, special, spans):
 LATE_CHUNKS = exercise("15-late-chunks", _late_cases, _late, points=2)(
     special_counted=[
         {"rows[keep]": "rows"},
+        # all but padding: up to the [SEP] behind the last real token
         {
             "special[inside] == 0": "torch.arange(len(special))[inside] <= (special == 0).nonzero().max() + 1"
         },
     ],
+    # positions counted without special tokens, or without [CLS], or one too high
     shifted=[
         {"last_hidden_state[inside]": "last_hidden_state[special == 0][inside]", "[keep]": ""},
         {"last_hidden_state[inside]": "last_hidden_state[1:-1][inside]", "[keep]": ""},
@@ -236,6 +250,7 @@ LATE_CHUNKS = exercise("15-late-chunks", _late_cases, _late, points=2)(
         {"rows[keep]": "normalise(rows[keep])"},
     ],
     normalised_together=[
+        # a factor in place of the function: `torch.stack(means)` stands behind it in brackets
         {"return normalise": "return 1 / torch.stack(means).norm() * "},
         {"return normalise": "return 1 / torch.stack(means).norm(dim=0) * "},
     ],
@@ -248,17 +263,15 @@ LATE_CHUNKS = exercise("15-late-chunks", _late_cases, _late, points=2)(
 )
 
 
-# Vectors of different lengths.
+# Vectors of six numbers and of different lengths, (n, 6).
 def _vectors(rng, n):
-    lengths = np.array([[rng.choice([0.5, 1.0, 2.0, 3.0])] for _ in range(n)])
-    return lengths * np.array([[round(rng.gauss(0, 1), 3) for _ in range(6)] for _ in range(n)])
+    lengths = np.array([rng.choice([0.5, 1.0, 2.0, 3.0]) for _ in range(n)])
+    return lengths[:, None] * np.reshape([round(rng.gauss(0, 1), 3) for _ in range(n * 6)], (n, 6))
 
 
 def _weat_cases(rng):
-    x, y, a, b = (
-        _vectors(rng, count)
-        for count in (rng.randint(7, 9), rng.randint(3, 5), rng.randint(6, 8), 3)
-    )
+    sizes = (rng.randint(7, 9), rng.randint(3, 5), rng.randint(6, 8), 3)
+    x, y, a, b = (_vectors(rng, size) for size in sizes)
     near_a, near_b = x + 2 * a.mean(axis=0), y + 2 * b.mean(axis=0)
     return [
         Case("Four lists of the same length", x[:3], y[:3], a[:3], b),
@@ -277,6 +290,8 @@ def _weat_cases(rng):
     ]
 
 
+# The effect size of the word embedding association test (Caliskan et al. 2017): how much nearer the
+# vectors x are to a than to b, compared with the vectors y, in standard deviations.
 def _weat(x, y, a, b):
     x, y, a, b = (_unit(rows) for rows in (x, y, a, b))
     words = np.concatenate([x, y])
@@ -293,14 +308,16 @@ WEAT = exercise("15-weat", _weat_cases, _weat, points=2)(
     sums={"of_x.mean() - of_y.mean()": "of_x.sum() - of_y.sum()"},
     not_divided=[
         {" / associations.std()": ""},
+        # without brackets, only the second mean is divided
         {"(of_x.mean() - of_y.mean())": "of_x.mean() - of_y.mean()"},
     ],
     one_list_only=[
-        {"associations.std()": one_list}
-        for one_list in (
-            "(of_x.std() + of_y.std()) / 2",
+        {"associations.std()": deviation}
+        for deviation in (
+            "(of_x.std() + of_y.std()) / 2",  # of both lists apart, averaged
             "of_x.std()",
             "of_y.std()",
+            # pooled deviations: by length, the same of a sample, and as if of one length
             "np.sqrt((len(x) * of_x.var() + len(y) * of_y.var()) / len(words))",
             "np.sqrt((len(x) * of_x.var() + len(y) * of_y.var()) / (len(words) - 2))",
             "np.sqrt((of_x.var() + of_y.var()) / 2)",
@@ -318,24 +335,29 @@ WEAT = exercise("15-weat", _weat_cases, _weat, points=2)(
     attributes_added={".mean(axis=1)": ".sum(axis=1)"},
     cosine_to_mean=[
         {
-            "x, y, a, b = ": f"a, b = (np.mean({rows}, axis=0, keepdims=True) for rows in (a, b))\n    x, y, a, b = "
+            # a and b are one vector each before anything is compared
+            "x, y, a, b = ": (
+                f"a, b = (np.mean({rows}, axis=0, keepdims=True) for rows in (a, b))\n"
+                "    x, y, a, b = "
+            )
         }
         for rows in ("rows", "_unit(rows)")
     ],
     second_ignored=[{" - of_y.mean()": ""}, {"to_a - to_b": "to_a"}],
     distances={
-        f"(words @ {one}.T)": f"-np.linalg.norm(words[:, None] - {one}, axis=2)" for one in "ab"
+        f"(words @ {attributes}.T)": f"-np.linalg.norm(words[:, None] - {attributes}, axis=2)"
+        for attributes in ("a", "b")
     },
 )
 
 
 def _kept_cases(rng):
-    places = rng.sample(range(500), 60)
+    places = rng.sample(range(500), 60)  # 60 different pages
     return [
         Case(
             "Some of the ten are among the candidates",
             places[:20],
-            places[20 - rng.randint(2, 8) :][:10],
+            places[20 - rng.randint(2, 8) :][:10],  # the last 2 to 8 candidates, then others
         ),
         Case("All are, in another order", places[:20], rng.sample(places[:20], 10)),
         Case("None is", places[:20], places[20:30]),
@@ -344,6 +366,7 @@ def _kept_cases(rng):
     ]
 
 
+# The share of the ten right pages that are among the candidates.
 def _share_kept(candidates, ten):
     near = set(candidates)
     found = [page in near for page in ten]
@@ -352,11 +375,13 @@ def _share_kept(candidates, ten):
 
 KEPT = completion("15-kept", _kept_cases, _share_kept)(
     compared_in_order={
-        "page in near for page in ten": "one == other for one, other in zip(candidates, ten)"
+        "page in near for page in ten": (
+            "candidate == page for candidate, page in zip(candidates, ten)"
+        )
     },
-    places_added={"sum(found)": "sum(page for page, one in zip(ten, found) if one)"},
+    places_added={"sum(found)": "sum(page for page, is_near in zip(ten, found) if is_near)"},
     lost_counted=[
-        {"return sum(found)": "return sum(not one for one in found)"},
+        {"return sum(found)": "return sum(not is_near for is_near in found)"},
         {"[page in": "[page not in"},
         {
             "[page in": "[page not in",
@@ -381,6 +406,8 @@ def _looks_back_cases(rng):
     ]
 
 
+# Whether each token may attend to each other one, (tokens, tokens): to itself and to as many before
+# it as the window says.
 def _looks_back(tokens, window):
     place = torch.arange(tokens)
     apart = place[:, None] - place

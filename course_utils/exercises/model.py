@@ -17,8 +17,9 @@ Titles, hints and messages stand in lesson_NN.toml, a table for each exercise.
 
 A mistake is named there as in the code. `does` says what the answer does, `because` why that is
 wrong or what is right, and `breaks` lists words of the exercise's text that such an answer breaks.
-Mistakes of several exercises of a lesson have their words in the table `shared`. `no_card` names
-the mistakes that make no card to learn with: their words help only while one writes this answer.
+Mistakes of several exercises of a lesson have their words in the table `shared`. `no_card` names,
+with spaces between them, the mistakes that make no card to learn with: their words help only while
+one writes this answer. A mistake without `because` makes none, either.
 
 `shown_in`, of an exercise or a mistake, is the id of the cell that treats it, such as
 "padding-picture": the class report names its section and its slide. Without it, they are those
@@ -59,7 +60,10 @@ class Case:
         self.known: dict[Callable[..., Any], Any] = {}  # function -> what it returned or raised
 
     def outcome_of(self, function: Callable[..., Any]) -> Any:
-        """What the reference or the imitation of a mistake returns or raises here, computed once."""
+        """What the reference or the imitation of a mistake returns or raises here, computed once.
+
+        An exception is returned, not raised. The function gets copies of the arguments.
+        """
         if function not in self.known:
             try:
                 self.known[function] = function(*copied(self.args))
@@ -97,14 +101,17 @@ class Mistake:
 class Exercise:
     """One exercise: `cases(rng)` yields the calls, and `reference` gives the right results.
 
-    `arguments` names the parameters in messages; `points` is the exercise's score. Where many
-    results are right, `judge(args, outcome)` says in a few words what is wrong with one, or returns
-    None, and `alike(one, other)` says whether two results come from the same mistake. `strict`: the
-    text asks for a tensor of a certain dtype, and nothing else is right; without it a list or a
-    NumPy array of the same numbers is. `seconds` limits one call of an answer.
+    `id` is a lesson's two digits and a name, "04-mean-pool". `hints` come one at a time, in this
+    order. `arguments` names the parameters in messages; `points` is the exercise's score. Where
+    many results are right, `judge(args, outcome)` says in a few words what is wrong with one, or
+    returns None, and `alike(one, other)` says whether two results come from the same mistake.
+    `strict`: the text asks for a tensor of a certain dtype, and nothing else is right; without it a
+    list or a NumPy array of the same numbers is. `seconds` limits one call of an answer.
 
     `held_out(rng)` yields cases that `check` does not use and the grader adds; `measured(args,
     outcome)` is a sentence about each of these that passed.
+
+    `args` are a case's arguments in a tuple, `outcome` is what an answer returned.
     """
 
     id: str
@@ -134,7 +141,11 @@ class Completion(Exercise):
 
 @functools.cache
 def words_of(lesson: str) -> dict[str, Any]:
-    """The words of a lesson's exercises, as its file has them. Raises OSError or ValueError."""
+    """The words of a lesson's exercises, as its file has them: a table by exercise id or "shared".
+
+    lesson: two digits. The result is cached, so callers must not change it. Raises OSError if there
+    is no such file, ValueError if it is no TOML.
+    """
     return tomllib.loads((FOLDER / f"lesson_{lesson}.toml").read_text(encoding="utf-8"))
 
 
@@ -148,8 +159,8 @@ def words_of_mistakes(exercise_id: str) -> tuple[list[Mistake], str]:
     words = words_of(exercise_id[:2]) if has_words else {}
     own = words.get(exercise_id, {})
     shared = words.get("shared", {}).get("mistakes", {})
-    names = {**shared, **own.get("mistakes", {})}
-    return [_mistake(name, own, shared) for name in names], own.get("shown_in", "")
+    mistakes = [_mistake(name, own, shared) for name in {**shared, **own.get("mistakes", {})}]
+    return mistakes, own.get("shown_in", "")
 
 
 def _mistake(name: str, own: dict, shared: dict, imitations: tuple = ()) -> Mistake:
@@ -179,8 +190,8 @@ def exercise(
     `exercise(...)(one_mistake={old: new}, another=(function, another_function))` is an Exercise.
 
     cases, reference: as in `Exercise`. arguments: if not given, the reference's parameters without
-    a default. words: in place of those of the lesson's file. fields: what `Exercise` has beside
-    these.
+    a default. words: in place of those of the lesson's file. kind: the class of the result. fields:
+    what `Exercise` has beside these.
 
     Returns a function that takes for the name of each mistake its imitation or several, tried in
     this order: functions, or what to replace in the source of `reference`, a dictionary from old to
@@ -190,18 +201,19 @@ def exercise(
     own = words[exercise_id]
     shared = words.get("shared", {}).get("mistakes", {})
     if arguments is None:
-        parameters = signature(reference).parameters.values()
         arguments = tuple(
-            parameter.name for parameter in parameters if parameter.default is parameter.empty
+            parameter.name
+            for parameter in signature(reference).parameters.values()
+            if parameter.default is parameter.empty
         )
 
     def with_mistakes(**imitations: Any) -> Exercise:
         mistakes = []
-        for name, forms in imitations.items():
-            several = [forms] if callable(forms) or isinstance(forms, dict) else forms
+        for name, given in imitations.items():
+            forms = [given] if callable(given) or isinstance(given, dict) else given
             functions = tuple(
                 Otherwise(reference, tuple(form.items())) if isinstance(form, dict) else form
-                for form in several
+                for form in forms
             )
             mistakes.append(_mistake(name, own, shared, functions))
         return kind(
@@ -222,7 +234,10 @@ completion = functools.partial(exercise, kind=Completion)
 
 
 def mask_of(lengths: Sequence[int], width: int | None = None, left: bool = False) -> torch.Tensor:
-    """The int64 mask of rows with so many real tokens, padded to `width` or the longest row."""
+    """The int64 mask (rows, width) of rows with so many real tokens: 1 there, 0 for padding.
+
+    width: that of the longest row, if none is given. left: whether padding is on the left.
+    """
     import torch
 
     positions = torch.arange(width or max(lengths))
@@ -233,7 +248,11 @@ def mask_of(lengths: Sequence[int], width: int | None = None, left: bool = False
 def padded(
     rng: random.Random, lengths: Sequence[int], width: int, hidden: int, left: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Random token vectors and their mask; where padding stands, the vectors hold large numbers."""
+    """Random token vectors (rows, width, hidden) and their mask, as `mask_of` makes it.
+
+    Where padding stands, the vectors hold large positive numbers, so that an answer that lets them
+    in is far off, whether it takes a mean or a maximum.
+    """
     mask = mask_of(lengths, width, left)
     vectors = normal(rng, len(lengths), width, hidden)
     large = 5 * (1 + normal(rng, len(lengths), width, hidden).abs())

@@ -22,8 +22,8 @@ class Otherwise:
     """The function whose source is that of `reference`, with texts replaced.
 
     reference: a function that stands at the left margin of its module. swaps: (old text, new text),
-    one after the other. Raises ValueError when it is first called if an old text does not stand in
-    the source.
+    one after the other, each wherever the old text stands. The first call raises ValueError if an
+    old text does not stand in the source, SyntaxError if the result is no Python.
     """
 
     reference: Callable[..., Any]
@@ -42,16 +42,21 @@ class Otherwise:
         name = self.reference.__name__
         made: dict[str, Callable[..., Any]] = {}
         module = vars(sys.modules[self.reference.__module__])
+        # it sees the names of the reference's module, and is not defined there but in `made`
         exec(compile(source, f"<{name}, otherwise>", "exec"), module, made)
         return made[name]
 
     def both(self, other: Otherwise) -> Otherwise | None:
-        """This and another at once, or None where one takes away what the other replaces."""
+        """This and another at once.
+
+        Returns None where they cannot be joined: they have different references, both replace the
+        same text, or one takes away what the other replaces or makes it invalid.
+        """
         if self.reference is not other.reference or dict(self.swaps).keys() & dict(other.swaps):
             return None
-        both = Otherwise(self.reference, self.swaps + other.swaps)
+        joined = Otherwise(self.reference, self.swaps + other.swaps)
         try:
-            both.function  # noqa: B018  it is made now
+            joined.function  # noqa: B018  made now, to see whether it can be
         except (ValueError, SyntaxError):
             return None
-        return both
+        return joined

@@ -6,8 +6,10 @@ import traceback
 
 from .comparing import text_of
 
-# Kinds of errors, a regular expression that is in their text, and what they mean. The first that
-# fits is shown. Named groups of the expression fill the braces of the meaning.
+# Kinds of errors, a regular expression that is in their text, and what they mean, for learners. The
+# kinds are a regular expression for the whole name of the error's class. The first row that fits is
+# shown, so more special ones stand before others of their kind. Named groups of the second
+# expression fill the braces of the meaning.
 PLAIN = (
     (
         "RuntimeError|ValueError|IndexError",
@@ -102,7 +104,7 @@ PLAIN = (
     ),
     (
         "ZeroDivisionError",
-        "",
+        "",  # any text
         "It divides by 0: is this number right, and if so, what is asked for then?",
     ),
     (
@@ -129,15 +131,22 @@ PLAIN = (
 
 
 def line_of(error: BaseException, answer: object) -> str:
-    """The line of an answer's own code that raised, or "" if it is unknown, as in the grader."""
+    """The innermost line that raised of those in the answer's own file, which is its cell's.
+
+    Returns "" if it is unknown, as in the grader, where `answer` stands for a function of another
+    process and has no code.
+    """
     file = getattr(getattr(answer, "__code__", None), "co_filename", "")
-    frames = traceback.walk_tb(error.__traceback__)
-    numbers = [number for frame, number in frames if frame.f_code.co_filename == file]
+    numbers = [
+        number
+        for frame, number in traceback.walk_tb(error.__traceback__)
+        if frame.f_code.co_filename == file
+    ]
     return linecache.getline(file, numbers[-1]).strip() if numbers else ""
 
 
 def in_plain_words(error: BaseException) -> str:
-    """What an error of a usual kind means, or ""."""
+    """What an error means, in a sentence or two from `PLAIN`, or "" if no row fits."""
     for kinds, pattern, meaning in PLAIN:
         match = re.search(pattern, text_of(error))
         if match and re.fullmatch(kinds, type(error).__name__):

@@ -15,7 +15,8 @@ COLOURS = {"passed": "#029e73", "failed": "#d55e00", "not attempted": "#949494"}
 class Report:
     """The result of `check`.
 
-    `status` is "passed", "failed" or "not attempted"; `messages` are sentences.
+    `status` is "passed", "failed" or "not attempted"; `messages` are sentences, in which code
+    stands between backticks. `seed` is that of the inputs, None if there were none.
     """
 
     exercise_id: str
@@ -53,7 +54,8 @@ class Report:
     def show(self) -> None:
         """Show the report at once, as the result of its cell.
 
-        Only in a notebook, where a cell shows its last line alone.
+        Only in a notebook, where a cell shows its last line alone. Notes the cell in `shown_in`, so
+        that `_ipython_display_` does not show the report in it again.
         """
         if not in_a_notebook():
             return
@@ -62,8 +64,8 @@ class Report:
 
         shell = get_ipython()
         # a semicolon at the cell's end hides results, also those of other lines
-        show = display if shell.displayhook.quiet() else sys.displayhook
-        show(self)
+        display_result = display if shell.displayhook.quiet() else sys.displayhook
+        display_result(self)
         self.shown_in.append(shell.execution_count)
 
     def _ipython_display_(self) -> None:
@@ -82,8 +84,10 @@ class Report:
             page += f"<ul>{items}</ul>"
         if self._again:
             page += f"<p><small>To repeat these inputs: <code>{self._again}</code></small></p>"
-        style = f"border-left: 6px solid {COLOURS[self.status]}; padding: 0.3em 1em"
-        return f'<div style="{style}">{page}</div>'
+        return (
+            f'<div style="border-left: 6px solid {COLOURS[self.status]}; padding: 0.3em 1em">'
+            f"{page}</div>"
+        )
 
 
 @dataclass(frozen=True)

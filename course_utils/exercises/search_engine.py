@@ -4,7 +4,7 @@ The targets of `14-search` are means of nDCG@10 on real queries, of which some a
 grader.
 """
 
-import math  # noqa: F401  in source texts of mistakes
+import math  # noqa: F401  in new source texts of mistakes
 from collections import namedtuple
 from functools import cache
 
@@ -12,13 +12,14 @@ import numpy as np
 
 from ..models import ENV_VAR, another_encoder
 from .comparing import safely, short
-from .lesson_12 import dcg, discounted  # noqa: F401
+from .lesson_12 import dcg, discounted  # noqa: F401  `discounted`: in such texts, too
 from .model import FOLDER, Case, exercise
 
+# the classes whose docstrings are searched, as `load_docstrings` takes them
 CORPUS = {"matplotlib": "matplotlib.axes.Axes matplotlib.figure.Figure"}
 DEPTH = 10  # results for each query
-TEXTS = 130  # to search among
-WORDS = 40  # of each text
+TEXTS = 130  # to search among: all that have a grade, and others. Few, for a check embeds them
+WORDS = 40  # of each text: its beginning
 # The means of nDCG to reach. They lie below what the course's plain search reaches, and were set
 # after that was measured.
 TARGET = 0.56
@@ -27,9 +28,8 @@ HELD_OUT_TARGET = 0.4  # on queries that only the grader has
 REVIEW = "it's bedeviled by labored writing and slack direction .".split()
 # the whole review and ever shorter beginnings: each step takes more than 0.1 off the cosine with it
 BEGINNINGS = [" ".join(REVIEW[:words]) for words in (9, 7, 5, 4, 2)]
-TWINS = [  # alike for 27 words
-    " ".join(REVIEW * 3) + end for end in (" on a red carpet", " in the legend of a plot")
-]
+# They differ only behind 27 words: a search that cuts texts off sooner cannot tell them apart.
+TWINS = [" ".join(REVIEW * 3) + end for end in (" on a red carpet", " in the legend of a plot")]
 
 
 def search_targets() -> str:
@@ -40,6 +40,9 @@ def search_targets() -> str:
     )
 
 
+# The mean nDCG@k of {query: names of texts, the best first}, by {query: {name: grade}}. Queries
+# without a relevant text do not count; one that was not searched for counts as 0. It is 0.0 if no
+# query counts.
 def _mean_gain(found, grades, k):
     values = []
     for query, graded in grades.items():
@@ -51,7 +54,9 @@ def _mean_gain(found, grades, k):
     return sum(values) / len(values) if values else 0.0
 
 
+# Each case: found, grades and k, as `_mean_gain` takes them.
 def _judge_cases(rng):
+    # names of texts: eight for single ones, and the four of `more`
     a, b, c, d, e, f, g, h, *more = rng.sample(
         "bar box clip fill grid hist line pie plot save set show size spy step text tick zoom".split(),
         12,
@@ -95,11 +100,12 @@ def _judge_cases(rng):
 
 
 JUDGE = exercise("14-judge", _judge_cases, _mean_gain, points=3)(
-    # a query without a relevant text adds a 0 to the mean
+    # a query without a relevant text adds a 0 to the mean: any such query, or one that has grades
     unanswered_as_zero=[
         {"if any(best):": f"values += [0] * ({unanswered})\n        if any(best):"}
         for unanswered in ("not any(best)", "bool(graded) and not any(best)")
     ],
+    # a query counts only if it was searched for, or found a text, or found a relevant one
     unsearched_left_out=[
         {"if any(best)": f"if any(best) and {searched}"}
         for searched in ("query in found", "names", "found.get(query) != []", "any(gains)")
@@ -108,6 +114,8 @@ JUDGE = exercise("14-judge", _judge_cases, _mean_gain, points=3)(
         {"in names[:k]": "in [name for name in names if name in graded][:k]"},
         {"in names[:k]": "in [name for name in names[:k] if name in graded]"},
     ],
+    # the best order of the texts that were found; where none is relevant, the ideal is 0, which
+    # leaves the query out, or 1, which gives it a 0
     ideal_of_found=[
         {"sorted(graded.values(), reverse=True)[:k]": f"sorted(gains, reverse=True){where_zero}"}
         for where_zero in ("", " if any(gains) else [any(graded.values())]")
@@ -132,6 +140,7 @@ JUDGE = exercise("14-judge", _judge_cases, _mean_gain, points=3)(
         {"dcg(": f"discounted(lambda rank: {discount})("}
         for discount in ("math.log2(2 + rank)", "rank", "1 + rank", "1 + math.log2(1 + rank)")
     ],
+    # an error, or a NaN, where no query counts
     none_left=[{" if values else 0.0": ""}, {"values else 0.0": "values else math.nan"}],
     # the sum of all gains over the sum of the best ones
     sums_divided={
@@ -141,13 +150,18 @@ JUDGE = exercise("14-judge", _judge_cases, _mean_gain, points=3)(
 )
 
 
-# The development queries and the held-out ones, as {query: {text: grade}}, and all texts that a
-# check searches among.
-#
 # A text is a docstring's first words; texts that begin alike are one.
-_Pool = namedtuple("_Pool", "dev held_out texts")
+_Pool = namedtuple(
+    "_Pool",
+    [
+        "dev",  # the development queries, as {query: {text: grade}}
+        "held_out",  # the queries that only the grader has, in the same form
+        "texts",  # all texts that a check searches among
+    ],
+)
 
 
+# Grades are those of texts: of several docstrings that begin alike, the highest counts.
 @cache
 def _pool():
     import pandas as pd
@@ -170,16 +184,16 @@ def _pool():
     dev = judged(TABLES / "plot_queries.csv", TABLES / "plot_judgements.csv")
     # the sandbox does not see these two files
     held_out = judged(FOLDER / "held_out_queries.csv", FOLDER / "held_out_judgements.csv")
-    graded_texts = list(
-        dict.fromkeys(text for grades in [*dev.values(), *held_out.values()] for text in grades)
+    graded_texts = dict.fromkeys(  # each once, in the order of the queries
+        text for grades in [*dev.values(), *held_out.values()] for text in grades
     )
     others = [text for text in dict.fromkeys(beginnings) if text not in graded_texts]
     sample = pd.Series(others).sample(TEXTS - len(graded_texts), random_state=0)
     return _Pool(dev, held_out, [*graded_texts, *sample])
 
 
-# ({text: its row}, {pooling: vectors}) of every text in the pool, computed once for all checks of
-# a session.
+# ({text: its row}, {pooling: vectors}) of every text that a check embeds, computed once for all
+# checks of a session. The vectors, (texts, hidden), have the lengths that pooling gives them.
 @cache
 def _vectors():
     from ..embedding import embed
@@ -191,6 +205,7 @@ def _vectors():
     return {text: row for row, text in enumerate(texts)}, dict(zip(poolings, vectors))
 
 
+# The query without its middle word; of two words in the middle, without the second.
 def _without_middle(query):
     words = query.split()
     del words[len(words) // 2]
@@ -210,6 +225,7 @@ def _find_cases(rng):
         ),
         Case(
             "A text of the collection, word for word, finds itself first",
+            # texts from the end of the list, so that not the first places are right
             [*texts[25:30], *TWINS],
             [*texts[:30], *TWINS],
             1,
@@ -235,13 +251,17 @@ def _held_out_cases(rng):
     )
 
 
-# The mean nDCG of what was found for these queries, {query: {text: grade}}.
+# The mean nDCG of what an answer returned, `outcome`, for the queries of `grades`, {query: {text:
+# grade}}. args: those of the answer.
 def _reached(args, outcome, grades):
     queries, texts, k = args
-    found = {query: [texts[int(row)] for row in rows] for query, rows in zip(queries, outcome)}
+    found = {}
+    for query, places in zip(queries, outcome):
+        found[query] = [texts[int(place)] for place in places]
     return _mean_gain(found, grades, k)
 
 
+# The mean nDCG on the held-out queries, in a sentence. args: queries, texts, k.
 def _measured(args, outcome):
     held_out = _pool().held_out
     return (
@@ -250,6 +270,7 @@ def _measured(args, outcome):
     )
 
 
+# The vectors of sentences that `_vectors` has: (sentences, hidden).
 def _embedded(sentences, pooling, normalize=True):
     row_of, vectors_of = _vectors()
     vectors = vectors_of[pooling][[row_of[sentence] for sentence in sentences]]
@@ -258,6 +279,7 @@ def _embedded(sentences, pooling, normalize=True):
     return vectors
 
 
+# For each query the places of the k nearest texts by cosine, the nearest first.
 def _find(queries, texts, k):
     asked = _embedded(queries, "mean")
     vectors = _embedded(texts, "mean")
@@ -266,27 +288,33 @@ def _find(queries, texts, k):
     return places[:, :k].tolist()
 
 
+# What is wrong with a result, in a sentence, or None: its form, then its order, then its nDCG.
 def _judge(args, outcome):
     queries, texts, k = args
     problem = _form_problem(queries, texts, k, outcome)
-    if problem and queries[0] in _pool().held_out:  # the grader's, which stay unknown
+    if problem and queries[0] in _pool().held_out:  # the grader's: nothing of them is shown
         return "your function did not return lists of k places for these queries"
     return problem or _text_not_first(queries, texts, k, outcome) or _target_missed(args, outcome)
 
 
 # Which query is one of the texts and does not find itself first, in a sentence, or None.
 def _text_not_first(queries, texts, k, outcome):
-    for query, rows in zip(queries, outcome):
+    for query, places in zip(queries, outcome):
+        # none for a query that is not one of the texts, and then nothing is expected
         contained = [text for text in texts if query.startswith(text)]
         # the query itself, then its beginnings
         expected = sorted(contained, key=len, reverse=True)[:k]
-        first_texts = [texts[int(row)] for row in [*rows][: len(expected)]]
+        first_texts = [texts[int(place)] for place in [*places][: len(expected)]]
         if first_texts != expected:
-            return f"{short(query, 70)} is one of the texts: it must come first, then its beginnings, the longest first"
+            return (
+                f"{short(query, 70)} is one of the texts: it must come first, then its beginnings, "
+                "the longest first"
+            )
     return None
 
 
-# Which target the results of its queries miss, in a sentence, or None.
+# Which target the results of its queries miss, in a sentence, or None. Only a target whose queries
+# were all searched for is looked at.
 def _target_missed(args, outcome):
     queries, _, k = args
     dev, held_out, _ = _pool()
@@ -312,28 +340,33 @@ def _target_missed(args, outcome):
     return None
 
 
-# What is wrong with the form of a result, or None.
+# What is wrong with the form of a result, in a sentence, or None.
 def _form_problem(queries, texts, k, outcome):
     if isinstance(outcome, tuple) and len(outcome) == 2 and len(queries) != 2:
-        return "your function returned two things, as `search` does. Only the places are asked for: the first of them"
-    # the result may hold no lists, or lists of several lengths
+        return (
+            "your function returned two things, as `search` does. Only the places are asked for: "
+            "the first of them"
+        )
+    # an array without a shape if the result holds no lists, or lists of several lengths
     places = safely(lambda: np.array([*map(list, outcome)]), otherwise=np.array(None))
-    # "iuf": integers, unsigned ones and decimals
+    # "iuf": integers, unsigned ones and decimals, which may be whole; the sets below tell
     if places.shape != (len(queries), k) or places.dtype.kind not in "iuf":
         return (
             f"for each of {len(queries)} queries a list of {k} whole numbers is asked for, where k is "
             f"1, too. Your function returned {short(outcome, 80)}"
         )
-    for rows in places.tolist():
-        if len({*rows} & {*range(len(texts))}) < k:
+    all_places = set(range(len(texts)))
+    for listed in places.tolist():
+        if len(all_places.intersection(listed)) < k:
             return (
-                f"a list begins with {rows[:3]}; it must hold {k} different whole numbers from 0 "
+                f"a list begins with {listed[:3]}; it must hold {k} different whole numbers from 0 "
                 f"to {len(texts) - 1}"
             )
     return None
 
 
-# Whether more than 85% of the places agree: rounding decides between equally near texts.
+# Whether more than 85% of the places agree. Not all need to: rounding decides between equally near
+# texts, while any other mistake changes most places of a case. The tolerance is for decimals.
 def _alike(places, others):
     places, others = np.asarray(places), np.asarray(others)
     return (

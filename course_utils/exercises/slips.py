@@ -11,7 +11,9 @@ import numpy as np
 from .._support.inspection import is_array
 from .comparing import TOLERANCE, safely
 
-MOST_ITEMS = 1000  # of a list; longer ones are not compared
+# of a list; longer ones are not compared, for each item is counted among all others
+MOST_ITEMS = 1000
+# what an answer returns, as words behind "You have", and how it follows from the right result
 CHANGES = {
     "1 minus the right result": lambda right: 1 - right,
     "the right result, without its signs": np.abs,
@@ -23,9 +25,10 @@ CHANGES = {
 
 
 def slip_between(pairs: list[tuple]) -> str:
-    """The change that turns each right result into what was returned, as a sentence, or "".
+    """The change that turns each right result into what was returned, as a sentence.
 
-    pairs: [(returned, right result)], not all equal.
+    pairs: [(returned, right result)], not all equal. Returns "" if no change explains all, or if
+    an error is among them.
     """
     values = [value for pair in pairs for value in pair]
     if any(isinstance(value, BaseException) for value in values):
@@ -38,21 +41,24 @@ def slip_between(pairs: list[tuple]) -> str:
     return ""
 
 
-# A number, an array, or lists of numbers as float64, or None.
+# A number, an array, or lists of numbers as a float64 array; None for anything else.
 def _numbers(value):
     if not (is_array(value) or isinstance(value, (numbers.Real, list, tuple))):
         return None
     value = value.detach().cpu() if hasattr(value, "detach") else value
     array = safely(np.asarray, value, otherwise=np.array(None))
+    # "bifu": booleans, integers, decimals and unsigned integers
     return array.astype(np.float64) if array.dtype.kind in "bifu" else None
 
 
+# Whether two arrays have one shape and, up to rounding, the same numbers. The tolerance is relative
+# to the largest right number, or to 1 if all are smaller.
 def _close(got, result):
     near = TOLERANCE * np.abs(result[np.isfinite(result)]).max(initial=1.0)
-    same_shape = got.shape == result.shape
-    return same_shape and np.allclose(got, result, rtol=0, atol=near, equal_nan=True)
+    return got.shape == result.shape and np.allclose(got, result, rtol=0, atol=near, equal_nan=True)
 
 
+# A transposed result, or the right numbers with too many or too few dimensions of size 1.
 def _slip_of_shape(arrays):
     if all(result.ndim == 2 and _close(got, result.T) for got, result in arrays):
         return "You have the right result, transposed: its rows and columns are swapped."
@@ -63,6 +69,7 @@ def _slip_of_shape(arrays):
     return ""
 
 
+# The same change of all numbers, or the reverse order of rows.
 def _slip_of_numbers(arrays):
     if any(got.shape != result.shape or not np.isfinite(result).all() for got, result in arrays):
         return ""
@@ -72,9 +79,11 @@ def _slip_of_numbers(arrays):
 
     returned = np.concatenate([np.ravel(got) for got, _ in arrays])
     expected = np.concatenate([np.ravel(result) for _, result in arrays])
-    if returned.size < 3 or always(np.copy):  # few numbers prove nothing; equal ones have no slip
+    # one or two numbers prove nothing; equal ones have no slip
+    if returned.size < 3 or always(np.copy):
         return ""
-    # between two single numbers there is always a factor and a shift
+    # Between two single numbers there is always a factor and a shift, so it must be one that
+    # somebody would write. Medians, because the quotient of two tiny numbers may be far off.
     single = all(result.ndim == 0 for _, result in arrays)
     with np.errstate(all="ignore"):
         if expected.any() and returned.any():
@@ -94,8 +103,8 @@ def _slip_of_numbers(arrays):
     return ""
 
 
-# Whether a number may stand in somebody's code: it has two digits, or is 1 over such a number, or
-# the logarithm of one of these.
+# Whether a number may come from somebody's code: it has at most two significant digits, or is 1
+# over such a number, or the logarithm of such a number, or 1 over that.
 def _written(number):
     return any(
         np.isclose(form, float(f"{form:.2g}"), rtol=TOLERANCE, atol=0)
@@ -103,7 +112,7 @@ def _written(number):
     )
 
 
-# Lists of words and the like: in another order, or with some too few or too many.
+# Lists of words and the like: in another order, or with items missing or besides.
 def _slip_of_lists(lists):
     if all(got == result[::-1] for got, result in lists):
         return "You have the right result, in the reverse order."

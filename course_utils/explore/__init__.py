@@ -21,6 +21,7 @@ from .pictures import PICTURES
 from .starts import STARTS
 
 HERE = Path(__file__).parent
+# a view's import of what `module` puts in front of it
 IMPORT = re.compile(r'^import \{[^}]*\} from "\./view\.js";\n', re.MULTILINE)
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
@@ -42,14 +43,18 @@ def explore(name: str, **state: Any) -> "Explorer":
 class Explorer(Diagram):
     """An explorer in its first state: a diagram, which in JupyterLab is a widget that computes with
     Python.
+
+    name: a key of `STARTS`. state: every setting of that explorer. Raises as `explore` for a state.
     """
 
     def __init__(self, name: str, state: dict) -> None:
+        # a copy of the state, as the page gets it: tuples are lists
         self.name, self.state = name, json.loads(json.dumps(state))
         picture = PICTURES[name](self.state, ANSWERS[name](**self.state))
         super().__init__(picture.svg, picture.alt, picture.texts)
 
     def _repr_html_(self):
+        # page/host.js finds the figure by these attributes, and starts there
         state = html.escape(json.dumps(self.state, ensure_ascii=False))
         data = f'data-explorer="{self.name.replace(" ", "_")}" data-state="{state}"'
         return super()._repr_html_().replace("<figure ", f"<figure {data} ", 1)
@@ -61,10 +66,14 @@ class Explorer(Diagram):
 
 
 class Widget(anywidget.AnyWidget):
-    """An explorer whose questions Python answers."""
+    """An explorer whose questions Python answers.
+
+    The view sets `state`, and gets `answer`; see the function `answer`.
+    """
 
     _css = HERE / "view.css"
     name = traitlets.Unicode()
+    # who computes: by it the view says what to do when no answer comes
     engine = traitlets.Unicode("Python").tag(sync=True)
     start = traitlets.Dict().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
@@ -76,16 +85,22 @@ class Widget(anywidget.AnyWidget):
 
 
 def module(name: str) -> str:
-    """The explorer's ES module with what all views share in it: anywidget loads one text."""
+    """The explorer's ES module with what all views share in it: anywidget loads one text.
+
+    name: a key of `STARTS`.
+    """
+    # in one text nothing of view.js is exported; the view's own `export default` stays
     shared = (HERE / "view.js").read_text(encoding="utf-8").replace("export ", "")
     own = (HERE / f"{name.replace(' ', '_')}.js").read_text(encoding="utf-8")
     return shared + IMPORT.sub("", own)
 
 
 def answer(name: str, question: dict) -> dict:
-    """What goes back to a view: its number, and the result or the problem in a sentence.
+    """What goes back to a view for a question: "asked", the question's id, and either "result",
+    as the function in `ANSWERS` returns it, or "problem", a sentence for the learner.
 
-    question: a state with its number as "asked".
+    name: a key of `ANSWERS`. question: a state, and as "asked" the id of the question, by which a
+    view tells the answer to its last question from late ones.
     """
     state = {key: value for key, value in question.items() if key != "asked"}
     try:

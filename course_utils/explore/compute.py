@@ -1,6 +1,7 @@
 """What Python answers when an explorer asks.
 
-Each function takes an explorer's state and returns lists and numbers.
+Each function takes an explorer's state and returns a dictionary of texts, numbers and lists, which
+can be sent as JSON. Raises ExploreError for a state that cannot be shown.
 
 `page/compute.js` holds the same functions for the book's pages, under the same names; tests compare
 the two. Those of lesson 01 stand in `pieces.py`, those of lessons 12 and 14 in `retrieval.py`.
@@ -36,13 +37,17 @@ def padding(texts: str, batch: int, ordered: bool, length: int) -> dict:
     """Batches of sentences padded to one length, and what padding does to the vector of the
     shortest.
 
-    "cosines" compare the padded sentence's vector with that of the sentence alone: with the mask,
-    without the mask in pooling, and without any mask.
+    texts: a sentence a line. batch: sentences in a batch. ordered: whether they are sorted by
+    length first. length: tokens to which all batches are padded; if 0, each is padded to its
+    longest sentence.
 
-    batch: sentences in a batch. ordered: whether they are sorted by length first. length: of all
-    batches, or 0 for that of the longest sentence in each.
+    Returns "rows": the tokens of each sentence. "batches": the sentences' places in "rows", batch
+    by batch. "widths": the padded length of each batch. "cells": tokens and padding of all batches.
+    "real": those that are tokens. "place": that of the shortest sentence in "rows". "cosines": of
+    its vector with that of the sentence alone, when it is padded as in its batch: with the mask,
+    without the mask in pooling, and without any mask.
     """
-    lines = lines_of(checked(texts), 24, "lines")
+    lines = lines_of(checked(texts), 24, "lines")  # two of the largest batches
     tokenizer, _ = load_encoder()
     rows = [tokenizer(line).tokens() for line in lines]
     lengths = [len(row) for row in rows]
@@ -52,10 +57,12 @@ def padding(texts: str, batch: int, ordered: bool, length: int) -> dict:
         raise ExploreError(f"{fact}; {MOST_TOKENS['padding']} can be shown.")
     if length and length < longest:
         raise ExploreError(f"{fact}: choose a fixed length of at least {longest}, or 0.")
+    # without a key, the order stays
     order = sorted(range(len(rows)), key=lengths.__getitem__ if ordered else None)
     batches = [order[start : start + batch] for start in range(0, len(order), batch)]
     widths = [length or max(lengths[place] for place in places) for places in batches]
     shortest = lengths.index(min(lengths))
+    # of the batch that has the shortest sentence
     width = next(width for width, places in zip(widths, batches) if shortest in places)
     return {
         "rows": rows,
@@ -96,37 +103,44 @@ def layers(word: str, texts: str) -> dict:
 
     texts: a sentence a line; an empty line begins the next kind, of four at most, which the views
     tell by colour.
+
+    Returns "sentences": the lines. "kinds": the kind of each, from 0. "points": (x, y) of the word
+    in each sentence, for each hidden state, the embeddings first. "cosines": a table of those
+    between the sentences' word vectors, for each state. "apart": the mean distance of two
+    occurrences in each state.
     """
     tokenizer, _ = load_encoder()
+    # as the tokenizer writes it, such as in small letters
     word = tokenizer.backend_tokenizer.normalizer.normalize_str(word).strip()
-    lines = lines_of(texts, 16)
+    lines = lines_of(texts, 16)  # four of each kind
     if not word or len(lines) < 3:
         raise ExploreError("Type a word, and at least three sentences with it, one a line.")
     pieces, _, output = run(lines)
     states = torch.stack(output.hidden_states)  # (layers + 1, sentences, tokens, hidden)
     vectors = []
     for row in range(len(lines)):
-        place = word_in(word, pieces[row])
-        if place is None:
+        span = word_in(word, pieces[row])
+        if span is None:
             raise ExploreError(f"Sentence {row + 1} does not have the word {word}.")
-        vectors.append(states[:, row, place[0] : place[1]].mean(1))
+        vectors.append(states[:, row, slice(*span)].mean(1))  # the mean of its tokens
     word_vectors = torch.stack(vectors, dim=1).double()  # (layers + 1, sentences, hidden)
     unit = normalise(word_vectors)
     points = [plane(word_vectors[0])]
     for state in word_vectors[1:]:
         points.append(plane(state, before=points[-1]))
-    apart = [torch.nn.functional.pdist(state).mean().item() for state in word_vectors]
     return {
         "sentences": lines,
         "kinds": _kinds(texts),
         "points": rounded(points, 3),
         "cosines": rounded(unit @ unit.mT, 3),
-        "apart": rounded(apart, 3),
+        "apart": rounded(
+            [torch.nn.functional.pdist(state).mean().item() for state in word_vectors], 3
+        ),
     }
 
 
 def _kinds(texts: str) -> list[int]:
-    """The kind of each sentence: the number of its paragraph, at most 3."""
+    """The kind of each sentence: the number of its paragraph from 0, or 3 for all later ones."""
     paragraphs = re.split(r"\n\s*\n", texts.strip())
     return [
         min(3, number)
@@ -136,7 +150,10 @@ def _kinds(texts: str) -> list[int]:
 
 
 def word_in(word: str, pieces: list[str]) -> tuple[int, int] | None:
-    """(start, end) of the tokens at the first place where the pieces make `word`, or None."""
+    """(start, end) of the first word among the pieces that is `word`, or None.
+
+    pieces: tokens of WordPiece; those that continue a word begin with ##.
+    """
     starts = [place for place, piece in enumerate(pieces) if not piece.startswith("##")]
     for start, end in zip(starts, [*starts[1:], len(pieces)]):
         if "".join(piece.removeprefix("##") for piece in pieces[start:end]) == word:
@@ -145,17 +162,22 @@ def word_in(word: str, pieces: list[str]) -> tuple[int, int] | None:
 
 
 def plane(vectors: torch.Tensor, before: torch.Tensor | None = None) -> torch.Tensor:
-    """The first two principal components of vectors (n, d): a tensor (n, 2), turned to lie near
-    `before`.
+    """The first two principal components of vectors (n, d): a tensor (n, 2).
+
+    The point farthest from the middle has the distance 1; of equal vectors all points are (0, 0).
+    before: points (n, 2) of the same tokens in an earlier state; the result is turned or mirrored
+    to lie near them.
     """
     centred = vectors - vectors.mean(0)
     # few vectors of many dimensions: the small table of their products has the same components
+    # (n, n), and not (d, d); `eigh` sorts them from the least to the largest
     values, directions = torch.linalg.eigh(centred @ centred.T)
     points = directions[:, -2:].flip(1) * values[-2:].flip(0).clamp(min=0).sqrt()
     scale = points.norm(dim=1).max()
     # vectors that are equal but for rounding are one point
     points = points / scale if scale > 1e-4 else torch.zeros_like(points)
     if before is None or not before.any():
+        # a component has no sign of its own: the farthest point along it shall be positive
         farthest = points[points.abs().argmax(0), [0, 1]]
         return points * torch.where(farthest < 0, -1.0, 1.0)
     # the rotation or reflection that brings them nearest to `before` (Schönemann 1966)
@@ -167,6 +189,9 @@ def pooling(one: str, other: str, mask: bool = True, pads: int = 0) -> dict:
     """Two sentences pooled in three ways: their cosines, and what each token adds to the mean.
 
     pads: [PAD] tokens added to the first sentence. mask: whether pooling leaves them out.
+
+    Returns "sentences": for each its "tokens" and "shares", the part of the mean's length that each
+    token brings. "cosines": under [CLS], mean and max pooling.
     """
     tokenizer, encoder = load_encoder()
     vectors, sentences = [], []
@@ -176,8 +201,8 @@ def pooling(one: str, other: str, mask: bool = True, pads: int = 0) -> dict:
         with torch.inference_mode():
             states = encoder(**inputs).last_hidden_state
         counted = inputs["attention_mask"] if mask else torch.ones_like(inputs["attention_mask"])
-        vectors.append([pool(states, counted)[0] for pool in (cls_pool, mean_pool, max_pool)])
-        mean = vectors[-1][1]
+        cls, mean, maximum = (pool(states, counted)[0] for pool in (cls_pool, mean_pool, max_pool))
+        vectors.append([cls, mean, maximum])
         # how much of the mean's length each token brings: the shares add up to 1
         shares = states[0] @ mean / (mean @ mean) / counted.sum() * counted[0]
         sentences.append({"tokens": inputs.tokens(0), "shares": rounded(shares)})
@@ -191,10 +216,17 @@ def pooling(one: str, other: str, mask: bool = True, pads: int = 0) -> dict:
 def one_head(text: str, layer: int, head: int, token: int) -> dict:
     """One token's question to all others in one head, step by step (Vaswani et al. 2017, section
     3.2.1, equation 1).
+
+    layer: from 1. head: from 0. token: the place of the one that asks, from 0.
+
+    Returns "tokens". "token": the place of the one that asks. "products": of its query with each
+    key. "scores": these, scaled. "shares": the softmax of the scores. "result": the sum of the
+    values by their shares. "layers" and "heads": how many the encoder has, heads in each layer.
     """
     pieces = tokens_of(text, "one head")
     _, encoder = load_encoder()
-    maps, heads = attention_maps(encoder), encoder.config.num_attention_heads
+    maps = attention_maps(encoder)  # of each layer: its linear maps, query, key and value
+    heads = encoder.config.num_attention_heads
     if not (0 < layer <= len(maps) and 0 <= head < heads):
         raise ExploreError(
             f"This encoder has layers 1 to {len(maps)}, with heads 0 to {heads - 1} in each."
@@ -202,14 +234,16 @@ def one_head(text: str, layer: int, head: int, token: int) -> dict:
     _, _, output = run([text])
     state, attention = output.hidden_states[layer - 1][0], maps[layer - 1]
     with torch.inference_mode():
+        # (tokens, hidden) to (tokens, heads, size of a head), and this head of it
         queries, keys, values = (
             linear_map(state).unflatten(-1, (heads, -1))[:, head]
             for linear_map in (attention.query, attention.key, attention.value)
         )
-    token = min(token, len(pieces) - 1)
+    token = min(token, len(pieces) - 1)  # one of a longer text may still be chosen
     products = keys @ queries[token]
     scores = products / math.sqrt(queries.shape[-1])
     shares = scores.softmax(-1)
+    # what the encoder itself computed, up to rounding
     if not shares.allclose(output.attentions[layer - 1][0, head, token], atol=1e-4):
         raise ExploreError(
             "This encoder adds something to the scores, such as MPNet for distances: not shown here."
@@ -229,9 +263,14 @@ def one_head(text: str, layer: int, head: int, token: int) -> dict:
 def silence(text: str, others: str, off: list) -> dict:
     """All heads of a text as maps, and its vector and similarities with and without some of them.
 
-    off: the heads that are silenced, (layer, head) pairs: layers from 1, heads from 0.
+    others: texts to compare with, one a line. off: the heads that are silenced, (layer, head)
+    pairs: layers from 1, heads from 0.
+
+    Returns "tokens". "maps": for each layer and head the attention (tokens, tokens), with nothing
+    silenced. "others": the lines. "cosine": of the text's vectors with and without these heads.
+    "before" and "after": the cosines of the text with each other text, with and without them.
     """
-    lines = lines_of(others, 3, "texts to compare with")
+    lines = lines_of(others, 3, "texts to compare with")  # few: encoded at every change
     pieces = tokens_of(text, "silence")
     _, _, output = run([text])
     before = sentence_vectors([text, *lines])
@@ -253,8 +292,12 @@ def masks(text: str, masked: list[int]) -> dict:
     """The adapter's ten first guesses at each masked place, with probabilities and surprisal in
     bits.
 
-    masked: places of tokens. A [MASK] that was typed is one too; its "own", "bits" and "rank" are
-    None.
+    masked: places of tokens; those of [CLS] and [SEP] are ignored. A [MASK] that was typed is
+    masked too.
+
+    Returns "tokens". "guesses": for each masked place "place", "typed" (whether it was a typed
+    [MASK]), "words" and "shares", the guesses and their probabilities; and of the token in the text
+    "own", its probability, "bits", its surprisal, and "rank", from 1: None for a typed [MASK].
     """
     tokenizer, model = load_masked_lm()
     pieces = tokens_of(text, "masks", tokenizer)
@@ -271,7 +314,7 @@ def masks(text: str, masked: list[int]) -> dict:
         own = shares[place, inputs["input_ids"][0, place]].item()  # of the piece in the text
         known = {
             "own": round(own, 6),
-            "bits": round(-math.log2(max(own, 1e-12)), 2),
+            "bits": round(-math.log2(max(own, 1e-12)), 2),  # a probability may underflow to 0
             "rank": int((shares[place] > own).sum()) + 1,
         }
         guesses.append({
@@ -279,14 +322,17 @@ def masks(text: str, masked: list[int]) -> dict:
             "typed": place in typed,
             "words": tokenizer.convert_ids_to_tokens(top.indices.tolist()),
             "shares": rounded(top.values),
-            **(dict.fromkeys(known) if place in typed else known),
+            **(dict.fromkeys(known) if place in typed else known),  # the same keys, all None
         })  # fmt: skip
     return {"tokens": pieces, "guesses": guesses}
 
 
 @functools.cache
 def scored_cosines() -> tuple[list[float], list[float], list[list[str]]]:
-    """(scores, cosines, pairs of sentences) of the course's scored pairs."""
+    """(scores, cosines, pairs of sentences) of the course's scored pairs.
+
+    The lists are cached, so callers must not change them.
+    """
     pairs = load_scored_pairs()
     sentences = pairs[["sentence1", "sentence2"]]
     left, right = (embed(sentences[name].tolist()) for name in sentences)
@@ -299,7 +345,10 @@ def threshold(cut: float, at: float) -> dict:
 
     A pair is "similar" if its score is at least `cut`.
 
-    "above" has the three pairs that pass most narrowly: [sentence, sentence, score, cosine].
+    Returns "cosines". "labels": whether each pair is similar. "counts": hits, misses, false alarms
+    and right rejections. "curve": the points (false alarm rate, hit rate) of all thresholds.
+    "precision": None if no pair passes. "recall". "accuracy". "false_alarms": their rate. "above":
+    the three pairs that pass most narrowly, [sentence, sentence, score, cosine].
     """
     from sklearn.metrics import roc_curve
 
@@ -310,18 +359,18 @@ def threshold(cut: float, at: float) -> dict:
     passed = [row for row, cosine in enumerate(cosines) if cosine >= at]
     hit = sum(labels[row] for row in passed)
     false_alarm, miss = len(passed) - hit, sum(labels) - hit
-    rejection = len(labels) - hit - false_alarm - miss  # a right one
-    alarms, hits, _ = roc_curve(labels, cosines, drop_intermediate=False)
+    right_rejection = len(labels) - hit - false_alarm - miss
+    alarm_rates, hit_rates, _ = roc_curve(labels, cosines, drop_intermediate=False)
     narrow = sorted(passed, key=cosines.__getitem__)[:3]
     return {
         "cosines": cosines,
         "labels": labels,
-        "counts": [hit, miss, false_alarm, rejection],
-        "curve": rounded([list(point) for point in zip(alarms.tolist(), hits.tolist())]),
+        "counts": [hit, miss, false_alarm, right_rejection],
+        "curve": [list(point) for point in zip(rounded(alarm_rates), rounded(hit_rates))],
         "precision": rounded(hit / len(passed)) if passed else None,
         "recall": rounded(hit / sum(labels)),
-        "accuracy": rounded((hit + rejection) / len(labels)),
-        "false_alarms": rounded(false_alarm / (false_alarm + rejection)),
+        "accuracy": rounded((hit + right_rejection) / len(labels)),
+        "false_alarms": rounded(false_alarm / (false_alarm + right_rejection)),
         "above": [[*sentences[row], scores[row], cosines[row]] for row in narrow],
     }
 
@@ -333,18 +382,23 @@ def losses(
 
     kind: "triplet" (Schroff et al. 2015, section 3.1, but distances not squared, as in Reimers &
     Gurevych 2019, section 3), over each negative; or "ranking" (van den Oord et al. 2018, equation
-    4): cross entropy of scaled cosines. "costs" has what each negative costs in the triplet loss,
-    before their mean, or its share of the softmax.
+    4): cross entropy of scaled cosines. anchor, positive and each of `negatives`: [x, y]. margin:
+    of the triplet loss. scale: of the ranking loss.
+
+    Returns "loss". "gradients": [x, y] at the anchor, the positive and each negative. "cosines" and
+    "distances": of the anchor with the positive and each negative. "costs": what each negative
+    costs in the triplet loss, before their mean, or its share of the softmax.
     """
     points = torch.tensor([anchor, positive, *negatives], dtype=torch.float64, requires_grad=True)
     from_anchor = (points[0] - points[1:]).norm(dim=1)
-    unit = points / points.norm(dim=1, keepdim=True).clamp(min=1e-12)
+    unit = points / points.norm(dim=1, keepdim=True).clamp(min=1e-12)  # none is divided by 0
     scores = scale * unit[1:] @ unit[0]
     if kind == "triplet":
         costs = (from_anchor[0] - from_anchor[1:] + margin).relu()  # no gradient at 0
         loss = costs.mean()
     else:
         costs = scores.softmax(0)[1:]
+        # the right answer is 0, the place of the positive
         loss = torch.nn.functional.cross_entropy(scores[None], torch.tensor([0]))
     loss.backward()
     cosines = torch.nn.functional.cosine_similarity(points[:1], points[1:])

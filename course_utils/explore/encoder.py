@@ -22,7 +22,7 @@ MOST_TOKENS = {
     "padding": 60,
     "search": 60,
 }
-MOST_CHARACTERS = 20_000
+MOST_CHARACTERS = 20_000  # it takes too long to cut more into tokens
 
 
 class ExploreError(ValueError):
@@ -33,7 +33,7 @@ class ExploreError(ValueError):
 
 
 def checked(text: str) -> str:
-    """The text, if it is one that can be shown."""
+    """The text as it is. Raises ExploreError if it is blank, or too long to be cut into tokens."""
     if not text.strip():
         raise ExploreError("Type a text.")
     if len(text) > MOST_CHARACTERS:
@@ -46,7 +46,8 @@ def checked(text: str) -> str:
 def tokens_of(text: str, name: str, tokenizer: Any = None) -> list[str]:
     """All tokens of a text, if the explorer of this name can show so many.
 
-    tokenizer: the encoder's, if none is given. Raises ExploreError if there are too many.
+    name: a key of MOST_TOKENS. tokenizer: the encoder's, if none is given. Raises ExploreError if
+    there are too many, or as `checked`.
     """
     tokenizer = tokenizer or load_encoder()[0]
     tokens = tokenizer(checked(text)).tokens()
@@ -58,7 +59,10 @@ def tokens_of(text: str, name: str, tokenizer: Any = None) -> list[str]:
 
 
 def lines_of(text: str, most: int, things: str = "sentences") -> list[str]:
-    """The lines of a text that are not empty."""
+    """The lines of a text that are not blank, without spaces around them.
+
+    things: what the message calls lines. Raises ExploreError if there are more than `most`.
+    """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) > most:
         raise ExploreError(f"{len(lines)} {things}; {most} can be shown.")
@@ -124,6 +128,9 @@ def _silence(module, inputs, of_head):
 def sentence_vectors(
     texts: Sequence[str], silenced: Iterable[tuple[int, int]] = ()
 ) -> torch.Tensor:
-    """The vectors of texts, pooled by the mean and of length 1: (texts, hidden)."""
+    """The vectors of texts, pooled by the mean and of length 1: (texts, hidden).
+
+    silenced: as in `run`, which also cuts long texts off.
+    """
     _, mask, output = run(texts, silenced)
     return normalise(mean_pool(output.hidden_states[-1], mask))

@@ -1,19 +1,21 @@
 """The picture of each explorer's first state, where nothing can run: paper, a slide, GitHub, no
 JavaScript.
 
-Each function takes the state and the answer to it, and returns a Diagram. The numbers in it are
-places and sizes in the units of the drawing, which is 520 wide.
+Each function in `PICTURES` takes the state and the answer to it (see the function of its name in
+`ANSWERS`), and returns a Diagram. The numbers in it are places and sizes in the units of the
+drawing, which is 520 wide. A list is cut to the items that its drawing has room for.
 """
 
 import math
 
 from ..diagrams.canvas import SMALL, WIDTH, Canvas, in_lines, text_width
 
-GROUPS = ("token", "sentence", "head", "masked")  # the kinds of sentences, by colour
+# kinds of boxes in a diagram, which have a colour each, for the kinds of sentences in "layers"
+GROUPS = ("token", "sentence", "head", "masked")
 RIGHT = 510  # where the rows of a drawing end; they begin at 10
-# the colours of pages by their grades; None is not judged
+# the same for pages by their grades; other pages are "plain". A grade of None: not judged
 OF_GRADES: dict[int | None, str] = {2: "sentence", 1: "head"}
-# the colours of points that are no negatives
+# and for points; negatives are "masked"
 OF_ROLES = {"anchor": "token", "positive": "sentence"}
 
 
@@ -21,19 +23,20 @@ def _tokens(state, answer):
     canvas = Canvas("explorer tokens", 220)
     x, y = 10, 14
     for piece, number in zip(answer["pieces"], answer["ids"]):
-        wide = max(text_width(piece, SMALL, True) + 12, text_width(str(number), SMALL) + 4)
-        if x + wide > RIGHT:
+        width = max(text_width(piece, SMALL, mono=True) + 12, text_width(str(number), SMALL) + 4)
+        if x + width > RIGHT:  # a new row
             x, y = 10, y + 62
-        canvas.tokens(x, y, [piece], width=wide)
-        canvas.text(x + wide / 2, y + 42, number, SMALL, quiet=True)
-        x += wide + 6
+        canvas.tokens(x, y, [piece], width=width)
+        canvas.text(x + width / 2, y + 42, number, SMALL, quiet=True)
+        x += width + 6
     shown = f"“{state['text']}” as {answer['total']} tokens with their ids."
     if not answer["words"]:
         return canvas.finish(f"{shown} It has no word to search.")
-    word, steps = answer["words"][answer["word"]], answer["steps"]
-    ends_in_a_piece = steps and steps[-1][3]
+    word = answer["words"][answer["word"]]
+    steps = answer["steps"]  # of the search: (start, end, piece tried, whether it is known)
     known_pieces = [piece for _, _, piece, is_known in steps if is_known]
-    pieces = known_pieces if ends_in_a_piece else ["[UNK]"]
+    # a search that does not end with a known piece has failed
+    pieces = known_pieces if steps and steps[-1][3] else ["[UNK]"]
     canvas.text(
         10, y + 82, f"The search in “{word}”: {len(steps)} tries", anchor="start", bold=True
     )
@@ -69,7 +72,8 @@ def _padding(state, answer):
     row_height, between_batches = 24, 10
     height = 34 + row_height * len(rows) + between_batches * len(answer["batches"])
     canvas = Canvas("explorer padding", height)
-    cell, y = 500 / max(answer["widths"]), 8
+    cell = 500 / max(answer["widths"])  # the width of a token
+    y = 8
     for width, batch in zip(answer["widths"], answer["batches"]):
         for row in batch:
             tokens = len(rows[row])
@@ -89,11 +93,12 @@ def _padding(state, answer):
 
 
 def side_by_side(places: list[tuple[float, float]], least: float = 23) -> list[tuple[float, float]]:
-    """Points moved apart until none covers another; points at one place separate in the order of
-    their numbers.
+    """Points moved apart until none covers another, as a new list in the same order.
 
-    least: the distance at which two points do not cover each other.
+    least: the distance at which two points do not cover each other; by default that of the circles
+    of `_layers`. Of very many points some may still cover others.
     """
+    # points at one place have no direction in which to move: each is put a little to the right
     places = [(x + 0.01 * row, y) for row, (x, y) in enumerate(places)]
     pairs = [(first, second) for first in range(len(places)) for second in range(first)]
     for _ in range(60):  # enough rounds for the sentences of an explorer
@@ -115,12 +120,11 @@ def line_between(
     is none.
 
     It is given as (a, b, offset): a place (x, y) lies on it where a x + b y is the offset.
+    kinds: two different numbers, one for each place. Raises ValueError if they are all alike.
     """
     from sklearn.svm import SVC  # slow to import
 
-    if len(set(kinds)) != 2:
-        return None
-    # places in pixels: C allows no place on the wrong side
+    # C is the price of a place on the wrong side: at distances of many units, 1000 allows none
     machine = SVC(kernel="linear", C=1000).fit(places, kinds)
     if machine.score(places, kinds) < 1:
         return None
@@ -128,7 +132,11 @@ def line_between(
 
 
 def ends_inside(line: tuple[float, float, float], left: float, top: float, size: float) -> tuple:
-    """The two ends of a line, as `line_between` gives it, in a square with this corner."""
+    """The two ends of a line in a square, ((x, y), (x, y)), the left or else the upper first.
+
+    line: as `line_between` gives it. left, top: the square's corner. Raises ValueError for a line
+    that does not meet the square.
+    """
     a, b, offset = line
     # a line parallel to a side does not meet it: there, b or a is 0
     ends = [(x, (offset - x * a) / b) for x in (left, left + size) if b]
@@ -144,7 +152,8 @@ def ends_inside(line: tuple[float, float, float], left: float, top: float, size:
 
 def _layers(state, answer):
     canvas = Canvas("explorer layers", 226)
-    kinds, verdicts = answer["kinds"], []
+    kinds = answer["kinds"]
+    verdicts = []
     are_two_kinds = len(set(kinds)) == 2
     # the first hidden state, the one in the middle of the six layers, and the last one
     for panel, number in enumerate((0, 3, len(answer["points"]) - 1)):
@@ -153,7 +162,7 @@ def _layers(state, answer):
         canvas.text(left + 80, 16, f"hidden state {number}", bold=True)
         x0, y0, unit = left + 80, 114, 60  # the middle of the plane, and a length of 1
         places = side_by_side([(x0 + unit * x, y0 - unit * y) for x, y in answer["points"][number]])
-        line = line_between(places, kinds)
+        line = line_between(places, kinds) if are_two_kinds else None
         verdicts.append(
             f"in state {number} {'a' if line else 'no'} straight line separates the two kinds"
         )
@@ -202,7 +211,7 @@ def _pooling(state, answer):
 
 def _one_head(state, answer):
     texts, shares = answer["tokens"], answer["shares"]
-    row_height = 30
+    row_height, widest_bar = 30, 110
     canvas = Canvas("explorer one head", 36 + row_height * len(texts))
     for x, name in (
         (190, "q · k"),
@@ -217,8 +226,8 @@ def _one_head(state, answer):
         )
         canvas.text(210, y, f"{answer['products'][row]:.2f}", anchor="end")
         canvas.text(300, y, f"{answer['scores'][row]:.2f}", anchor="end")
-        canvas.box(350, y - 9, max(1.0, 110 * shares[row]), 18, kind="head")
-        canvas.text(358 + 110 * shares[row], y, f"{shares[row]:.2f}", anchor="start")
+        canvas.box(350, y - 9, max(1.0, widest_bar * shares[row]), 18, kind="head")
+        canvas.text(358 + widest_bar * shares[row], y, f"{shares[row]:.2f}", anchor="start")
     best = shares.index(max(shares))
     return canvas.finish(
         f"Layer {state['layer']}, head {state['head']}: the token {texts[answer['token']]} asks, and takes "
@@ -254,19 +263,20 @@ def _masks(state, answer):
         texts[guess["place"]] = "[MASK]"
     x, y = 10, 8
     for text in texts:
-        wide = text_width(text, SMALL, True) + 12
-        if x + wide > RIGHT:
+        width = text_width(text, SMALL, mono=True) + 12
+        if x + width > RIGHT:  # a new row
             x, y = 10, y + 36
         canvas.tokens(x, y, [text])
-        x += wide + 6
+        x += width + 6
     if not guess:
         return canvas.finish(f"The tokens of “{state['text']}”, none of them masked.")
     words = dict(zip(guess["words"][:6], guess["shares"]))
     for row, (word, share) in enumerate(words.items()):
-        height, length = y + 52 + 26 * row, 300 * share / guess["shares"][0]
-        canvas.text(120, height, word, anchor="end", mono=True)
-        canvas.box(130, height - 10, max(1.0, length), 20, kind="masked")
-        canvas.text(138 + length, height, f"{share:.2f}", anchor="start")
+        middle = y + 52 + 26 * row
+        length = 300 * share / guess["shares"][0]
+        canvas.text(120, middle, word, anchor="end", mono=True)
+        canvas.box(130, middle - 10, max(1.0, length), 20, kind="masked")
+        canvas.text(138 + length, middle, f"{share:.2f}", anchor="start")
     listed = ", ".join(f"{word} {share:.2f}" for word, share in words.items())
     return canvas.finish(
         f"“{state['text']}” with {answer['tokens'][guess['place']]} masked. "
@@ -302,20 +312,25 @@ def _threshold(state, answer):
 
 
 def _draw_histogram(canvas, answer, low):
-    """Draw bars, up to 74 high: those of similar pairs rise from 96, the others hang from 100."""
-    bins = 22
-    wide = 500 / bins
-    counts = {True: [0] * bins, False: [0] * bins}
-    for value, label in zip(answer["cosines"], answer["labels"]):
-        place = int((value - low) / (1 - low) * bins)
-        counts[label][max(0, min(bins - 1, place))] += 1
+    """Draw bars, up to 74 high: those of similar pairs rise from 96, the others hang from 100.
+
+    low: the cosine at the left; those below it are counted in the first bar.
+    """
+    bins = 22  # of 0.05 each, from -0.1 to 1
+    bin_width = 500 / bins
+    counts = {True: [0] * bins, False: [0] * bins}  # by whether a pair is similar
+    for cosine, is_similar in zip(answer["cosines"], answer["labels"]):
+        place = int((cosine - low) / (1 - low) * bins)
+        counts[is_similar][max(0, min(bins - 1, place))] += 1
     most = max(map(max, counts.values()))
-    for label, row in counts.items():
-        for place, count in enumerate(row):
-            high = 74 * count / most
-            top, kind = (96 - high, "sentence") if label else (100, "masked")
+    for is_similar, bars in counts.items():
+        for place, count in enumerate(bars):
+            height = 74 * count / most
+            top, kind = (96 - height, "sentence") if is_similar else (100, "masked")
             if count:
-                canvas.box(10 + wide * place, top, wide - 2, high, kind=kind, round_by=0)
+                canvas.box(
+                    10 + bin_width * place, top, bin_width - 2, height, kind=kind, round_by=0
+                )
 
 
 def _losses(state, answer):
@@ -325,23 +340,27 @@ def _losses(state, answer):
         "positive",
         *(f"negative {row + 1}" for row in range(len(state["negatives"]))),
     ]
-    points = [state["anchor"], state["positive"], *state["negatives"]]
     x0, y0, unit = 260, 180, 85  # the origin, and a length of 1
-    places = [(x0 + unit * x, y0 - unit * y) for x, y in points]
-    (x, y), radius = places[0], unit * (answer["distances"][0] + state["margin"])
-    if state["kind"] == "triplet" and radius <= min(x, y, WIDTH - x, canvas.height - y):
-        canvas.circle(x, y, radius, look="ring", dashed=True)  # outside, a negative costs nothing
-    lengths = [math.hypot(*gradient) for gradient in answer["gradients"]]
-    longest = max(lengths) or 1
-    for number, (name, (x, y)) in enumerate(zip(names, places, strict=True)):
-        if lengths[number] > 0.02 * longest:  # none where the gradient is nearly 0
-            right, up = answer["gradients"][number]
+    places = [
+        (x0 + unit * x, y0 - unit * y)
+        for x, y in (state["anchor"], state["positive"], *state["negatives"])
+    ]
+    anchor_x, anchor_y = places[0]
+    # outside the ring, a negative costs nothing; it is drawn where it fits
+    radius = unit * (answer["distances"][0] + state["margin"])
+    room = min(anchor_x, anchor_y, WIDTH - anchor_x, canvas.height - anchor_y)
+    if state["kind"] == "triplet" and radius <= room:
+        canvas.circle(anchor_x, anchor_y, radius, look="ring", dashed=True)
+    longest = max(math.hypot(*gradient) for gradient in answer["gradients"]) or 1
+    for name, (x, y), (right, up) in zip(names, places, answer["gradients"], strict=True):
+        if math.hypot(right, up) > 0.02 * longest:  # a shorter arrow would be only a tip
+            # against the gradient; y grows downwards, and the longest arrow has a length of 60
             canvas.arrow((x, y), (x - 60 * right / longest, y + 60 * up / longest), thick=True)
         canvas.circle(x, y, 10, OF_ROLES.get(name, "masked"))
         # a negative's name is on the side where the ring does not cross it
-        within = math.dist((x, y), places[0]) < radius
-        is_upper = points[number][1] > state["anchor"][1]
-        above = name.startswith("negative") and is_upper != within
+        is_inside = math.dist((x, y), places[0]) < radius
+        is_upper = y < anchor_y
+        above = name.startswith("negative") and is_upper != is_inside
         canvas.text(x, y - 18 if above else y + 22, name, SMALL)
     canvas.text(10, 326, f"loss {answer['loss']:.3f}", anchor="start", bold=True)
     return canvas.finish(
@@ -381,7 +400,7 @@ def _hybrid(state, answer):
         # the first five, for which the drawing has room
         heights.append(_draw_pages(canvas, left, [pages[page] for page, _ in listed[:5]]))
     for column in (0, 1):
-        right = 164 + column_width * column
+        right = 164 + column_width * column  # behind the names, which are up to 130 wide
         _link_pages(canvas, right, heights[column], heights[column + 1], pages)
     canvas.text(
         2,
@@ -428,18 +447,21 @@ def _link_pages(canvas, right, heights, next_heights, pages):
 
 
 def _name_in_two_lines(name, most):
-    """The name of a page, broken before its last part, or at an underscore where that part is wider
-    than `most`.
+    """The name of a page in two lines of at most `most`, with an ellipsis for what has no room.
+
+    It is broken before its last part, or where that is too wide, at an underscore in it. Of a wide
+    module only the package and the module's own name are shown.
     """
     module, _, last = name.rpartition(".")
     if text_width(module, SMALL) > most:
-        first, *_, own = module.split(".")
-        module = f"{first}…{own}"
-    rest = f".{last}"
-    place = rest.find("_", len(last) // 3 + 1) + 1
-    if place and text_width(rest, SMALL) > most:
-        module, rest = module + rest[:place], rest[place:]
-    return f"{_cut(module, most)}\n{_cut(rest, most)}"
+        package, *_, own_name = module.split(".")
+        module = f"{package}…{own_name}"
+    first_line, second_line = module, f".{last}"
+    # behind the first underscore after a third of the last part; 0 if there is none
+    place = second_line.find("_", len(last) // 3 + 1) + 1
+    if place and text_width(second_line, SMALL) > most:
+        first_line, second_line = module + second_line[:place], second_line[place:]
+    return f"{_cut(first_line, most)}\n{_cut(second_line, most)}"
 
 
 def _cut(text, most):

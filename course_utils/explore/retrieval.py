@@ -21,14 +21,15 @@ from ..ranking import FUSION, best_of_each, bm25_parts, ndcgs, reciprocal_sums, 
 from ..trainings.search import DEPTH, VECTORS, pages
 from .encoder import rounded, run, tokens_of
 
-# ids in `load_doc_queries`
+# ids in `load_doc_queries`, in the order of the explorer's menu
 DOC_QUERIES = tuple("d50 d03 d12 d54 d21 d31 d05 d35 d43 d25 d06 d01".split())
 COSINE_UNITS = 100_000  # documentation's cosines are whole numbers: this many are a cosine of 1
 LISTED = 8  # pages of each list that are shown
 RESULTS = 6  # sentences that are shown
-BINS = 26  # of the histogram of cosines
+# The histogram of cosines; `page/compute.js` and `search.js` have copies of its numbers.
+BINS = 26  # from LOWEST to 1
 BINS_PER_UNIT = 20  # so that a bin is 0.05 wide
-LOWEST = -0.3  # where the first bin begins
+LOWEST = -0.3  # where the first bin begins; it also counts what is lower
 
 
 @functools.cache
@@ -79,6 +80,7 @@ def documentation() -> dict:
 
 
 def _occurrences(word: str, words_of: list[Counter[str]]) -> list[list[int]]:
+    # [steps, counts], as in `documentation`
     places = [place for place, counted in enumerate(words_of) if word in counted]
     return [np.diff(places, prepend=0).tolist(), [words_of[place][word] for place in places]]
 
@@ -89,10 +91,11 @@ def hybrid(
     """What lesson 12's formulas find for one query: pages by words, by vectors and by both.
 
     query: an id of `DOC_QUERIES`. off: its words that BM25 leaves out. k1, b: as in `bm25`. fusion:
-    "sum" of scaled scores, the words with this `weight`, or reciprocal "ranks" of the first thirty.
+    "sum" of scaled scores, those by words with this `weight` from 0 to 1 and those by vectors with
+    the rest; or "ranks", reciprocal rank fusion of the first DEPTH of each list.
     page: the place of a page to explain, or None.
 
-    Returns, where three things are of words, both and vectors, in this order:
+    Returns (three of a kind are by words, by both and by vectors, in this order):
 
     - "queries": [id, kind, text] of each query that can be chosen.
     - "words": [word, number of pages that have it] of each word of this query.
@@ -108,9 +111,10 @@ def hybrid(
     docs = documentation()
     entry = docs["queries"][query]
     in_query = words(entry["query"])
-    parts = [_bm25_of(word, k1, b) for word in in_query if word not in off]
+    per_word = [_bm25_of(word, k1, b) for word in in_query if word not in off]
+    # it begins with zeros, since all words may be left out
     by_words = sum(
-        (rarity * scores for _, rarity, _, scores in parts), np.zeros(len(docs["names"]))
+        (rarity * scores for _, rarity, _, scores in per_word), np.zeros(len(docs["names"]))
     )
     by_vectors = np.array(entry["cosines"]) / COSINE_UNITS
     orders, scores_of = _rankings(by_words, by_vectors, fusion, weight)
@@ -119,9 +123,11 @@ def hybrid(
     relevant = {place: grade for place, grade in grades.items() if grade}
     ranks = [{place: rank for rank, place in enumerate(order, start=1)} for order in orders]
     shown = sorted({place for listed in lists for place, _ in listed})
-    explained = None
-    if page is not None:
-        explained = _about(page, grades, ranks) | _explanation(page, parts, by_words, by_vectors)
+    explained = (
+        None
+        if page is None
+        else _about(page, grades, ranks) | _explanation(page, per_word, by_words, by_vectors)
+    )
     return {
         "queries": [[id_, other["kind"], other["query"]] for id_, other in docs["queries"].items()],
         "words": [[word, len(docs["counts"][word][0])] for word in dict.fromkeys(in_query)],
@@ -135,6 +141,7 @@ def hybrid(
 
 
 def _about(place: int, grades: dict[int, int], ranks: list[dict[int, int]]) -> dict:
+    # of a page, as in "pages" of `hybrid`; ranks: {place: rank} of each list
     return {
         "name": documentation()["names"][place],
         "length": documentation()["lengths"][place],
@@ -145,13 +152,14 @@ def _about(place: int, grades: dict[int, int], ranks: list[dict[int, int]]) -> d
 
 def _explanation(
     page: int,
-    parts: list[tuple[str, float, np.ndarray, np.ndarray]],
+    per_word: list[tuple[str, float, np.ndarray, np.ndarray]],
     by_words: np.ndarray,
     by_vectors: np.ndarray,
 ) -> dict:
     """Where a page's scores come from.
 
-    parts: of each word what `_bm25_of` returns. The result has
+    per_word: of each word what `_bm25_of` returns. by_words, by_vectors: the scores of all pages.
+    The result has
 
     - "times": the page's length, in mean lengths.
     - "parts": [word, rarity, count, score] of each word that BM25 counts.
@@ -162,7 +170,7 @@ def _explanation(
         "times": rounded(lengths[page] / float(np.mean(lengths))),
         "parts": [
             [word, rounded(rarity), int(counts[page]), rounded(float(scores[page]))]
-            for word, rarity, counts, scores in parts
+            for word, rarity, counts, scores in per_word
         ],
         "score": rounded(float(by_words[page])),
         "cosine": float(by_vectors[page]),
@@ -216,8 +224,8 @@ def _listed(order: list[int], scores: np.ndarray) -> list[list]:
 def collection() -> tuple[list[str], torch.Tensor, torch.Tensor]:
     """Sentences to search in, with vectors in 8 bits by every hidden state and pooling.
 
-    They are every fourth of lesson 14's sentences, and those that its development queries look for;
-    all have 12 to 24 words.
+    They are those of lesson 14's sentences that have 12 to 24 words, and of these each fourth and
+    those that its development queries look for: few enough for the book's pages, which load them.
 
     Returns (texts, codes, scales): `codes` int8 (states, poolings, texts, hidden), `scales` float32
     (states, poolings, texts); code times scale is a vector of length 1. The poolings stand in the
@@ -229,6 +237,7 @@ def collection() -> tuple[list[str], torch.Tensor, torch.Tensor]:
     batches = []
     for places, states, mask in hidden_states(texts):
         pooled = [normalise(pool(state, mask)) for state in states for pool in POOLINGS.values()]
+        # (states, poolings, texts of the batch, hidden)
         batches.append((places, torch.stack(pooled).unflatten(0, (-1, len(POOLINGS)))))
     order = torch.tensor([place for places, _ in batches for place in places])
     # (states, poolings, texts, hidden), in the order of the texts again
@@ -242,7 +251,7 @@ def search(query: str, layer: int, pooling: str) -> dict:
     """The sentences nearest to a query, by the vectors of one hidden state and pooling.
 
     layer: which hidden state, from 0. pooling: a name of `pooling.POOLINGS`. The usual vectors are
-    those of the last state and the mean.
+    those of the last state and the mean. Raises ExploreError as `tokens_of` does.
 
     Returns:
 
@@ -253,7 +262,7 @@ def search(query: str, layer: int, pooling: str) -> dict:
     - "counts": how many cosines are in each bin of a histogram.
     - "lowest", "mean": of all cosines.
     """
-    tokens_of(query, "search")
+    tokens_of(query, "search")  # for its checks; `run` would cut off a long query
     _, mask, output = run([query])
     texts, codes, scales = collection()
 
@@ -264,6 +273,7 @@ def search(query: str, layer: int, pooling: str) -> dict:
 
     cosines, usual = cosines_by(layer, pooling), cosines_by(-1, "mean")
     order = sorted(range(len(texts)), key=lambda place: -cosines[place])
+    # of the texts, nearly all are in lower case already
     query_words = set(re.findall(r"\w+", query.lower()))
     bins = np.floor((np.array(cosines) - LOWEST) * BINS_PER_UNIT).clip(0, BINS - 1).astype(int)
     results = [

@@ -1,4 +1,8 @@
-"""What each explorer shows first. The texts are the course's own."""
+"""What each explorer shows first. The texts are the course's own.
+
+A start has all arguments of the explorer's function (see `ANSWERS` in `compute.py`). Words, tokens
+([CLS] included), heads and hidden states are counted from 0, the layer of "one head" from 1.
+"""
 
 STARTS = {
     "tokens": {"text": "The puppy yawned at the mopwhistle.", "word": 5},

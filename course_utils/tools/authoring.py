@@ -28,7 +28,8 @@ EXERCISES = Path(__file__).resolve().parents[1] / "exercises"
 ANSWERS = ROOT / "tests" / "answers"
 CLAIMS = ROOT / "tests" / "claims"
 README = ROOT / "README.md"
-COUNTS = "no one two three four five six seven eight nine ten".split()  # in words
+# the word of each number, from 0
+COUNTS = "no one two three four five six seven eight nine ten".split()
 ENDING = "## What you have seen"  # the heading above which a lesson's exercises stand
 # in a lesson's first cell
 MINUTES = re.compile(r"About \d+ minutes")
@@ -49,7 +50,7 @@ def new_exercise(
     exercises: Path = EXERCISES,
     answers: Path = ANSWERS,
 ) -> list[Path]:
-    """Write the skeleton of an exercise and return the four paths that changed.
+    """Write the skeleton of an exercise.
 
     Its text, answer and check go into the lesson, before "What you have seen", its cases and
     mistakes into the lesson's exercise file, their words into the file beside it, and right and
@@ -58,8 +59,11 @@ def new_exercise(
     lesson: such as "04", or "04-lengths" for a further part.
     name: such as "weighted-pool".
     title: made from the name if omitted.
+    folder, exercises, answers: the folders of these files.
 
-    Raises ValueError, in one sentence and before anything is written, also for no lesson.
+    Returns the four paths that changed: the lesson, the exercise file, its words, the answers.
+    Raises ValueError, in one sentence and before anything is written, also if there is no such
+    lesson.
     """
     path = lesson_named(lesson, folder)
     notebook = read_notebook(path)
@@ -94,7 +98,11 @@ def new_exercise(
 def _index_for_exercise(
     name: str, exercise: str, notebook: nbformat.NotebookNode, path: Path
 ) -> int:
-    """The place of a new exercise among the cells: before the recap. Raises ValueError."""
+    """The place of a new exercise among the cells: before ENDING.
+
+    Raises ValueError for a name that cannot be one, and for a notebook that has no room for it: a
+    page, one without ENDING, or one that has this exercise already.
+    """
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise ValueError(
             "An exercise's name must be lower-case words joined by hyphens, such as "
@@ -114,8 +122,12 @@ def _index_for_exercise(
 
 
 def _with_answers(tables: str, exercise: str, path: Path) -> str:
-    """The text of a file of answers with an entry for an exercise at the end of each table."""
+    """The text of a file of answers with an entry for an exercise at the end of each table.
+
+    path: of the file, for the ValueError that is raised if a table is missing.
+    """
     for table, example in TABLES.items():
+        # the end of the last entry, the new one, and the brace that closes the table
         entry = f'\n    "{exercise}": [\n        {example}\n    ],\n}}'
         match = re.search(rf"^{table} = {{(.*?)\n?}}$", tables, re.MULTILINE | re.DOTALL)
         if match is None:
@@ -138,6 +150,7 @@ def new_lesson(
 
     number: two digits that no lesson has, such as "13".
     kind: one of KINDS. A further part has the number of its lesson, which exists.
+    folder, readme, claims: the lessons' folder, the README of the course, the folder of claims.
 
     Returns the lesson's path. Raises ValueError, in one sentence and before anything is written.
     """
@@ -156,6 +169,8 @@ def new_lesson(
             f"A lesson needs a one-line title with letters from a to z; got {title!r}."
         )
     path = Path(folder) / (FURTHER if is_further else "") / f"{number}_{name}.ipynb"
+    if path.exists():
+        raise ValueError(f"{path} exists already.")
     table = _table(is_further, folder, readme)
     text = table.read_text(encoding="utf-8")
     rows = list(re.finditer(ROW.format(name=r"(\d\d_\w+)") + ".*\n", text, re.MULTILINE))
@@ -163,6 +178,7 @@ def new_lesson(
     if not earlier_rows:
         raise ValueError(f"{table} has no table of lessons, or none before {number}.")
     row_start = earlier_rows[-1].end()
+    # 5 minutes and no exercises, until `renew` counts them
     row = f"| {_link(f'{number} {title}', path)} | TODO | 5 | 0 |\n"
     skeleton = _notebook_from(
         "lesson_skeleton.json", {"number": number, "title": title, "kind": kind}
@@ -178,7 +194,8 @@ def new_lesson(
 def new_lecture(key: str, folder: str | Path = NOTEBOOKS) -> Path:
     """Write the skeleton of the lecture of a lesson or a further part. Returns its path.
 
-    Raises ValueError, in one sentence and before anything is written, also for no lesson.
+    Raises ValueError, in one sentence and before anything is written, also if there is no such
+    lesson, if it has a lecture already, or if none of its cells has an output to show.
     """
     path = lesson_named(key, folder)
     target = Path(folder) / "lectures" / f"{path.stem}.md"
@@ -191,10 +208,12 @@ def new_lecture(key: str, folder: str | Path = NOTEBOOKS) -> Path:
             f"No cell of {path.name} shows anything yet: run it first (make lesson L={key})."
         )
     text = "\n".join(cell.source for cell in cells)
+    # from "# 04 Pooling" to "Pooling"
     title = cells[0].source.partition("\n")[0].lstrip("# 0123456789")
     values = {
-        "title": title.replace('"', "'"),
+        "title": title.replace('"', "'"),  # it stands in quotes
         "lesson": path.stem,
+        # a proposal; its author changes it, and the minutes of the sections with it
         "minutes": "20" if path.parent.name == FURTHER else "30",
         "section": re.findall("^## (.+)$", text, re.MULTILINE)[0],
         "cell": with_output[0],
@@ -207,17 +226,17 @@ def new_lecture(key: str, folder: str | Path = NOTEBOOKS) -> Path:
 def renew(lesson: str, folder: str | Path = NOTEBOOKS, readme: Path = README) -> list[Path]:
     """Update what is stated about a lesson or a further part from its text.
 
-    Returns the paths that changed.
+    That is: its title, minutes and number of exercises in a README's table (see `new_lesson`), both
+    numbers in its first cell, and the routes in the README and in lesson 00.
 
-    These are its title, minutes and exercises in a README's table (see `new_lesson`), the two
-    numbers in its first cell, too, and the routes in the README and in lesson 00. Raises
-    ValueError.
+    Returns the paths that changed. Raises ValueError for no lesson, and, before anything is
+    written, if the table has no filled-in row for it.
     """
     path = lesson_named(lesson, folder)
     notebook = read_notebook(path)
     table = _table(not is_core(part_of(path)), folder, readme)
     text = table.read_text(encoding="utf-8")
-    # | link | learned | minutes | exercises |
+    # after the link: | what one learns | minutes | exercises |
     numbers = r"(?P<learned> .*? \|) *\d+ *\| *\d+ *\|$"
     row = re.search(ROW.format(name=path.stem) + numbers, text, re.MULTILINE)
     if row is None or "TODO" in row["learned"]:
@@ -247,8 +266,11 @@ def _with_minutes_and_exercises(text: str, minutes: int, exercises: int) -> str:
 
 def _renew_routes(folder: Path, readme: Path) -> list[Path]:
     hours = Overview(lessons(folder), frozenset()).hours
-    text = readme.read_text(encoding="utf-8")
-    texts = {readme: with_routes(text, hours, cores(folder), "notebooks/")}
+    texts = {
+        readme: with_routes(
+            readme.read_text(encoding="utf-8"), hours, cores(folder), folder="notebooks/"
+        )
+    }
     start = cores(folder).get("00")
     if start is not None:
         notebook = read_notebook(start)
@@ -266,9 +288,9 @@ def with_routes(
 
     It names a route in a line such as "- *one day* (7 hours): the cores [01](01_tokenization.ipynb)
     and ...".
-    hours: {route: number}.
+    hours: {route: its length in hours}.
     paths: {number: path} of the cores.
-    folder: theirs, as seen from the text.
+    folder: theirs, as seen from the text, with a slash at its end.
     """
     for route, number in hours.items():
         text = re.sub(
@@ -290,7 +312,9 @@ def with_routes(
 
 
 def _link(title: str, path: Path) -> str:
-    """A lesson as its table names it; that of cores is outside their folder."""
+    """The link to a lesson in its table (see `new_lesson`). The table of cores is in the course's
+    README, outside their folder.
+    """
     title = title.partition(", further:")[0]  # the column beside it says what the part is about
     folder = "notebooks" if is_core(part_of(path)) else FURTHER
     return f"[{title}]({folder}/{path.name})"
@@ -301,7 +325,8 @@ def _table(is_further: bool, folder: str | Path, readme: Path) -> Path:
 
 
 def _notebook_from(template: str, values: Mapping[str, str]) -> nbformat.NotebookNode:
-    escaped = {key: json.dumps(value)[1:-1] for key, value in values.items()}  # without quotes
+    # the template is JSON and has the quotes around each value
+    escaped = {key: json.dumps(value)[1:-1] for key, value in values.items()}
     return cast("nbformat.NotebookNode", nbformat.reads(filled(template, **escaped), 4))
 
 

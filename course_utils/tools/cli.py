@@ -28,7 +28,9 @@ class Course(click.Group):
 
 
 def in_a_sentence(error: Exception) -> str:
-    """The message of an error; of the system's, without its number."""
+    """The message of an error. For one of the operating system it is "file: reason." without the
+    system's number of the error.
+    """
     if isinstance(error, OSError) and error.strerror:
         return ": ".join(str(part) for part in (error.filename, error.strerror) if part) + "."
     return str(error)
@@ -40,7 +42,8 @@ def in_a_sentence(error: Exception) -> str:
 @click.version_option(__version__)
 def main() -> None:
     """Sentence embeddings, from the first token to a fine-tuned encoder."""
-    # what a terminal cannot print is replaced
+    # signs that the encoding of a terminal lacks are replaced; a stream that is not a file may have
+    # no `reconfigure`
     for stream, instead in ((sys.stdout, "replace"), (sys.stderr, "backslashreplace")):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=instead)

@@ -1,9 +1,9 @@
 """Embed a large corpus in shards, and go on where an earlier run stopped.
 
-A shard is a safetensors file with the vectors of some texts, in order, in float16, and a
-fingerprint of these texts and the model. It is written whole or not at all, so a run that dies loses
-only the shard that it was computing. No shard is ever changed: texts that were edited go to a new
-folder.
+A shard is a safetensors file. Its tensor `vectors` has a row for each of some texts, in order, in
+float16; its metadata entry `texts` is a fingerprint of these texts and the model. A shard is
+written whole or not at all, so a run that dies loses only the shard that it was computing. No shard
+is ever changed: texts that were edited go to a new folder.
 """
 
 import hashlib
@@ -26,16 +26,18 @@ def embed_corpus(
 
     texts: a list of strings; all of them, also when going on.
     folder: where the shards go; it is created if it is missing.
-    shard: texts in a shard. When going on, it must be the same.
+    shard: the number of texts in a shard, at least 1; the last shard may have fewer. When going on,
+    it must be the same.
     model: a hub name or a folder, as for `load_encoder`; the same on all machines.
 
-    Returns (shards written now, shards found). Raises ValueError for a folder that holds the
-    vectors of other texts or of another model; TypeError or ValueError as `embed` does.
+    Returns (number of shards written now, number of shards found); (0, 0) without texts. Raises
+    ValueError for a folder that holds a damaged shard, or vectors of other texts or of another
+    model; TypeError or ValueError as `embed` does.
     """
-    texts = list(texts)
-    folder = Path(folder).expanduser()
     from safetensors.numpy import save
 
+    texts = list(texts)
+    folder = Path(folder).expanduser()
     digest = model_digest(model)
     folder.mkdir(parents=True, exist_ok=True)
     shards = {
@@ -49,7 +51,8 @@ def embed_corpus(
         )
     missing = {path: members for path, members in shards.items() if not path.exists()}
     for path in shards.keys() - missing.keys():
-        if _read(path)[1].get("texts") != _fingerprint([digest, *shards[path]]):
+        _, metadata = _read(path)
+        if metadata.get("texts") != _fingerprint([digest, *shards[path]]):
             raise ValueError(
                 f"{path} holds vectors of other texts, of another model, or of shards of another "
                 "size: name another folder."
@@ -65,9 +68,9 @@ def embed_corpus(
 
 
 def lines_of(path: str | Path) -> list[str]:
-    """The texts in a file, one a line.
+    """The texts in a file, one in each line. An empty line is a text too, the empty one.
 
-    Raises ValueError, with the line, if it is not in UTF-8 or holds no text.
+    Raises ValueError if the file is not in UTF-8 or holds no text; OSError if it cannot be read.
     """
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
@@ -98,11 +101,16 @@ def load_corpus(folder: str | Path) -> np.ndarray:
 
 
 def _path(folder: Path, number: int) -> Path:
+    # as many digits for all, so that the names sort as the numbers do
     return folder / f"{number:08d}.safetensors"
 
 
 def _fingerprint(texts: Sequence[str]) -> str:
-    """What a shard was computed from: the digest of a model, and texts."""
+    """A SHA-256 in hex of what a shard was computed from: the digest of a model, and texts.
+
+    Each is hashed by itself first: joined as they are, "ab", "c" would equal "a", "bc".
+    """
+    # text from a broken file may hold lone surrogates, which plain UTF-8 refuses
     digests = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
     return hashlib.sha256(b"".join(digests)).hexdigest()
 

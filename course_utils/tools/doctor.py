@@ -1,6 +1,7 @@
 """Check that this machine is ready for the course.
 
-It needs only the standard library, so it can name what is missing.
+To start, it needs only the standard library, so it can name what is missing: each check imports
+what it examines, and `examine` reports what cannot be imported.
 
 Run `course doctor`, or `python -m course_utils.tools.doctor`.
 """
@@ -20,14 +21,19 @@ from .._support.notebooks import INSTALLED, LOCK, PACKAGE, incomplete
 TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 PYTHON = f'"{sys.executable}" -m'
 PIP = f"{PYTHON} pip"
+# INSTALL: the command that installs all packages again. A clone in an environment of its own keeps
+# that environment; any other clone gets one from `make setup`.
 if INSTALLED:
     INSTALL = f"{PIP} install --force-reinstall, with the course's wheel"
 elif sys.prefix != sys.base_prefix or "CONDA_PREFIX" in os.environ:
     INSTALL = f'{PIP} install -r "{LOCK}" --extra-index-url {TORCH_INDEX}'
 else:
     INSTALL = "make setup"
+# Free space after the set-up, for what learners save, and free memory for the lesson that needs
+# most (notebooks/README.md).
 DISK_GB, MEMORY_GB = 1.0, 3.0
-BITS = 64 if sys.maxsize > 2**32 else 32
+MOST_NAMED = 4  # packages with a wrong version in the one line of the report
+BITS = 64 if sys.maxsize > 2**32 else 32  # of this Python, whatever the machine has
 # What lessons in Google Colab do without: the page is Google's, and nobody makes a book or a deck
 # there.
 NOT_IN_COLAB = (
@@ -53,6 +59,7 @@ class Finding:
 def python_version() -> Finding:
     """The version of Python, and whether it has 64 bits: there is no PyTorch for 32."""
     version = f"{'.'.join(map(str, sys.version_info[:3]))}, {BITS}-bit"
+    # the versions that pyproject.toml allows
     if BITS == 64 and (3, 11) <= sys.version_info[:2] < (3, 15):
         return Finding("Python", version)
     setup = "install the course's wheel with it" if INSTALLED else "make PYTHON=python3.11 setup"
@@ -71,9 +78,13 @@ def course() -> Finding:
 def wanted(lock: Path = LOCK) -> dict[str, str]:
     """The packages that this machine needs: a dictionary from name to version.
 
-    In a clone all of the lock; of an installed course those that its wheel names, since pip chose
-    what they need in turn. Colab does without some of them.
+    In a clone these are all of the lock; for an installed course, those that its wheel names, since
+    pip chose what they need in turn. Colab does without some of them.
+
+    Raises OSError if the lock cannot be read, ValueError if it names no packages or holds a line
+    that is none.
     """
+    # it is no part of the standard library, but pip always brings a copy
     try:
         from packaging.requirements import Requirement
     except ImportError:
@@ -84,9 +95,10 @@ def wanted(lock: Path = LOCK) -> dict[str, str]:
     for line in lines or ():
         if line.strip() and not line.lstrip().startswith("#"):
             need = Requirement(line)
+            # without an extra: packages that only an extra asks for do not apply
             applies = need.marker is None or need.marker.evaluate({"extra": ""})
             if applies and need.name.lower() not in left_out:
-                versions[need.name] = str(need.specifier).lstrip("=")
+                versions[need.name] = str(need.specifier).removeprefix("==")
     if not versions:
         raise ValueError("no packages are named")
     return versions
@@ -112,8 +124,8 @@ def packages(lock: Path = LOCK) -> Finding:
         if installed != version:
             wrong.append(f"{name} {installed}, locked {version}")
     if wrong:
-        more = f" and {len(wrong) - 4} more" if len(wrong) > 4 else ""
-        return Finding("packages", "; ".join(wrong[:4]) + more, INSTALL)
+        more = f" and {len(wrong) - MOST_NAMED} more" if len(wrong) > MOST_NAMED else ""
+        return Finding("packages", "; ".join(wrong[:MOST_NAMED]) + more, INSTALL)
     return Finding("packages", f"{len(versions)}, as in {lock.name}")
 
 
@@ -129,7 +141,8 @@ def kernel() -> Finding:
     except NoSuchKernel:
         return Finding("notebook kernel", "no kernel named python3", fix)
     if program.is_absolute():  # a bare "python" means the program that starts it, which is this one
-        folders = {folder.resolve() for folder in list(program.parents)[:2]}  # Windows has no bin
+        # the environment is the folder above bin or Scripts; with Conda on Windows, the program's
+        folders = {folder.resolve() for folder in list(program.parents)[:2]}
         if Path(sys.prefix).resolve() not in folders:
             return Finding("notebook kernel", f"python3 starts a different Python, {program}", fix)
     return Finding("notebook kernel", "python3 is this Python")
@@ -142,7 +155,7 @@ def encoder() -> Finding:
     from .._support.hub_cache import PUBLIC_NAME, cache_with
     from ..models import packaged_encoder
 
-    packaged_encoder()
+    packaged_encoder()  # raises what `examine` reports if it is not whole
     folder = cache_with(Path(constants.HF_HUB_CACHE))
     return Finding("encoder", f"{PUBLIC_NAME}, checksum correct, laid out in {folder}")
 
@@ -157,8 +170,11 @@ def first_embedding() -> Finding:
     try:
         vector = embed(["Is everything here?"])[0]
     except EncoderError as error:
-        fix = f"unset {ENV_VAR}" if os.environ.get(ENV_VAR) else INSTALL
-        return Finding("first embedding", str(error).rstrip("."), fix)
+        return Finding(
+            "first embedding",
+            str(error).rstrip("."),
+            f"unset {ENV_VAR}" if os.environ.get(ENV_VAR) else INSTALL,
+        )
     return Finding(
         "first embedding",
         f"{len(vector)} numbers; {words:,} GloVe words and {reviews:,} review sentences",
@@ -166,7 +182,7 @@ def first_embedding() -> Finding:
 
 
 def disk() -> Finding:
-    """Free space on the disk."""
+    """Free space on the disk of the current folder."""
     free = shutil.disk_usage(".").free / 1e9
     fix = f"free at least {DISK_GB:.0f} GB" if free < DISK_GB else ""
     return Finding("disk", f"{free:.1f} GB free", fix)
@@ -182,7 +198,7 @@ def memory() -> Finding:
 
 
 def hub() -> Finding:
-    """Whether the model hub answers. The course does not need it."""
+    """Whether the model hub answers. The course does not need it, so this never fails."""
     endpoint = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
     if os.environ.get("HF_HUB_OFFLINE", "0").lower() in ("1", "true", "yes", "on"):
         state = "was not checked, because HF_HUB_OFFLINE is set"
@@ -195,6 +211,7 @@ def hub() -> Finding:
     )
 
 
+# the names are those of the checks' own findings, for a check that raises instead
 CHECKS = {
     "course": course,
     "Python": python_version,

@@ -1,4 +1,4 @@
-"""Texts and pages that are made from templates, which stand in folders of this package."""
+"""Texts and pages that are made from templates in FOLDERS."""
 
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,10 @@ TEMPLATES = jinja2.Environment(
 
 
 def marked(message: str) -> Markup:
-    """A message as HTML, in which code and emphasis are marked: the filter `marked`."""
+    """A message as HTML, in which code and emphasis are marked: the filter `marked`.
+
+    `code_marks` escapes the message, so the result is safe HTML.
+    """
     return Markup(code_marks(message))
 
 
@@ -28,5 +31,9 @@ TEMPLATES.filters["marked"] = marked
 
 
 def filled(template: str, **values: Any) -> str:
-    """The text of a template with these values. Those in HTML and XML are escaped."""
+    """The text of a template with these values.
+
+    template: its file's name in one of FOLDERS. In a template of HTML or XML, values are escaped,
+    but for Markup. Raises jinja2.UndefinedError if the template needs a value that is missing.
+    """
     return TEMPLATES.get_template(template).render(**values)

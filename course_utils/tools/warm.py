@@ -22,7 +22,8 @@ from .._support.notebooks import NOTEBOOKS, parts
 def lesson_modules(folder: str | Path = NOTEBOOKS) -> list[str]:
     """The modules that the lessons import and this environment has, the most used first.
 
-    Of `course_utils`, those that define the names in the lessons.
+    Of `course_utils`, those that define the names in the lessons. A module whose package is
+    installed counts as there, since a search for the module itself would import the package.
     """
     times: Counter[str] = Counter()
     for path in parts(folder).values():
@@ -37,7 +38,8 @@ def lesson_modules(folder: str | Path = NOTEBOOKS) -> list[str]:
 def load(modules: Iterable[str]) -> int:
     """Import modules, load the packaged encoder and run it once.
 
-    Returns the previous number of torch threads.
+    From then on this process computes with one thread, and progress bars are text. Returns the
+    previous number of torch threads, for a caller that sets it again.
     """
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     import torch
@@ -55,7 +57,10 @@ def load(modules: Iterable[str]) -> int:
 
 
 def set_aside() -> None:
-    """Keep the garbage collector off: each page that it touches in a child is copied."""
+    """Turn the garbage collector off, and keep what exists now out of any later collection.
+
+    A child shares this process's memory, and each page that a collection writes to is copied.
+    """
     gc.collect()
     gc.freeze()
     gc.disable()

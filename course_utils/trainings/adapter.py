@@ -28,11 +28,11 @@ from ..models import load_encoder, packaged_encoder, packaged_folder, progress_b
 HELD_OUT = 20  # one text in this many is never trained on
 # the limit of each passage's tokens is drawn from these: the lessons' sentences are short
 LENGTHS = (32, 64, 128)
-SHORTEST = 5  # tokens of a passage, without [CLS] and [SEP]
-BATCH_TOKENS = 4096
+SHORTEST = 5  # the fewest tokens of a passage, without [CLS] and [SEP]
+BATCH_TOKENS = 4096  # the most positions of a batch, padding included
 MASKED = 0.2  # the share of tokens that are masked in training
 MASKED_IN_SCORES = 0.15  # the same for scores, as in Devlin et al. (2019), section 3.1
-RATE = 1.5e-3  # the highest learning rate of the layers' tables
+RATE = 1.5e-3  # the highest learning rate of the matrices; 2.5e-3 made a trained model worse
 
 
 def reviews() -> list[str]:
@@ -42,16 +42,20 @@ def reviews() -> list[str]:
 
 def conversations() -> list[str]:
     """About 7,000 typed conversations between two people, each as one text."""
-    path = packaged_folder("chitchat_dataset") / "dataset.json"
+    stored = (packaged_folder("chitchat_dataset") / "dataset.json").read_text(encoding="utf-8")
     texts = []
-    for conversation in json.loads(path.read_text(encoding="utf-8")).values():
-        messages = (message for turn in conversation["messages"] for message in turn)
-        texts.append(" ".join(message["text"] for message in messages))
+    for conversation in json.loads(stored).values():
+        texts.append(
+            " ".join(message["text"] for turn in conversation["messages"] for message in turn)
+        )
     return texts
 
 
 def encyclopedia() -> list[str]:
-    """The paragraphs of about a hundred articles of the English Wikipedia, without markup."""
+    """Paragraphs of about a hundred articles of the English Wikipedia, without markup.
+
+    Those of 200 characters or fewer, and those that do not end like a sentence, are dropped.
+    """
     # of the extra `adapter`
     from gensim.corpora import wikicorpus  # pyrefly: ignore[missing-import]
 
@@ -62,6 +66,7 @@ def encyclopedia() -> list[str]:
             for line in wikicorpus.filter_wiki(page).split("\n"):
                 # marks of bold type, headings, tables and lists, which the filter leaves
                 paragraphs.append(re.sub(r"[*#:;'=|]{2,}|^[*#:;|]+", " ", line).strip())
+    # headings, captions and entries of lists are shorter, or end without such a sign
     return [text for text in paragraphs if len(text) > 200 and text[-1] in '.!?"']
 
 
@@ -78,17 +83,20 @@ def passages(
 ) -> list[list[int]]:
     """Texts cut into passages of token ids, at the end of a sentence where possible.
 
-    lengths: the limit of each passage's tokens is drawn from these.
+    lengths: the limit of each passage's tokens, [CLS] and [SEP] included, is drawn from these.
+
+    A passage starts with [CLS] and ends with [SEP]. What is left at the end of a text is dropped if
+    it has fewer than SHORTEST tokens.
     """
     ends = set(tokenizer.convert_tokens_to_ids([".", "!", "?"]))
     cut_passages = []
     for text in texts:
         ids = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
         while ids:
-            cut = room = generator.choice(lengths) - 2  # without [CLS] and [SEP]
-            if len(ids) > room:
-                sentence_ends = [place for place in range(SHORTEST - 1, room) if ids[place] in ends]
-                cut = sentence_ends[-1] + 1 if sentence_ends else room
+            room = generator.choice(lengths) - 2  # without [CLS] and [SEP]
+            places = range(SHORTEST - 1, room) if len(ids) > room else ()  # what fits stays whole
+            sentence_ends = [place for place in places if ids[place] in ends]
+            cut = sentence_ends[-1] + 1 if sentence_ends else room
             piece, ids = ids[:cut], ids[cut:]
             if len(piece) >= SHORTEST:
                 cut_passages.append([tokenizer.cls_token_id, *piece, tokenizer.sep_token_id])
@@ -96,11 +104,15 @@ def passages(
 
 
 def batches(
-    passages: list[list[int]], generator: random.Random, size: int = BATCH_TOKENS
+    cut_passages: list[list[int]], generator: random.Random, size: int = BATCH_TOKENS
 ) -> list[list[list[int]]]:
-    """Group passages of similar length, in random order, at most `size` positions in a group."""
+    """Group passages of similar length; the groups are in random order.
+
+    A group, padded to its longest passage, has at most `size` positions; a passage that is longer
+    is a group of its own.
+    """
     groups, group = [], []
-    for passage in sorted(generator.sample(passages, len(passages)), key=len):
+    for passage in sorted(generator.sample(cut_passages, len(cut_passages)), key=len):
         if group and len(passage) * (len(group) + 1) > size:
             groups.append(group)
             group = []
@@ -112,10 +124,12 @@ def batches(
 def masked_batch(
     group: list[list[int]], tokenizer: Any, share: float, generator: torch.Generator
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """A padded batch of passages, in which `share` of the plain tokens are masked.
+    """A padded batch of passages, in which each token that is not special is masked with the
+    probability `share`.
 
-    Returns (input_ids, attention_mask, chosen, labels): `chosen` marks the masked places, and
-    `labels` are the ids that stood there.
+    Returns (input_ids, attention_mask, chosen, labels). The first three have the shape (passages,
+    longest passage); `chosen` is True at the masked places. `labels` are the ids that stood there,
+    (masked,), row by row.
     """
     ids = torch.full((len(group), max(map(len, group))), tokenizer.pad_token_id)
     for row, passage in enumerate(group):
@@ -130,21 +144,26 @@ def masked_batch(
     )
 
 
-def scores(model: Any, tokenizer: Any, passages: list[list[int]]) -> dict[str, float]:
-    """Scores over masked tokens of passages, by name.
+def scores(model: Any, tokenizer: Any, cut_passages: list[list[int]]) -> dict[str, float]:
+    """Scores over masked tokens of passages, by name. The model is put in evaluation mode.
 
-    They are top-1 and top-5 accuracy, the mean surprisal in bits, and the number of masked tokens.
+    "top1" and "top5" are accuracies, "bits" is the mean surprisal of the right token, and "tokens"
+    the number of masked tokens.
     """
     model.eval()
-    generator, hits, losses = torch.Generator().manual_seed(0), [], []
+    generator = torch.Generator().manual_seed(0)
+    hits_of_groups, losses_of_groups = [], []
     with torch.inference_mode():
-        for group in batches(passages, random.Random(0)):
+        for group in batches(cut_passages, random.Random(0)):
             ids, mask, chosen, labels = masked_batch(group, tokenizer, MASKED_IN_SCORES, generator)
             hidden = model.bert(input_ids=ids, attention_mask=mask).last_hidden_state[chosen]
             logits = model.cls(hidden)
-            hits.append(logits.topk(5).indices == labels[:, None])
-            losses.append(torch.nn.functional.cross_entropy(logits, labels, reduction="none"))
-    hits, bits = torch.cat(hits), torch.cat(losses) / np.log(2)
+            hits_of_groups.append(logits.topk(5).indices == labels[:, None])
+            losses_of_groups.append(
+                torch.nn.functional.cross_entropy(logits, labels, reduction="none")
+            )
+    # (tokens, 5): whether the prediction of this rank is right; (tokens,): surprisals
+    hits, bits = torch.cat(hits_of_groups), torch.cat(losses_of_groups) / np.log(2)
     return {
         "top1": hits[:, 0].float().mean().item(),
         "top5": hits.any(dim=1).float().mean().item(),
@@ -154,30 +173,35 @@ def scores(model: Any, tokenizer: Any, passages: list[list[int]]) -> dict[str, f
 
 
 def optimizers_of(parameters: dict[str, torch.Tensor], rate: float) -> list[torch.optim.Optimizer]:
-    """Muon (Jordan et al. 2024) for the layers' matrices, AdamW at half its rate for the rest.
+    """Muon (Jordan et al. 2024) for all matrices but the word embeddings, AdamW at half its rate
+    for the rest.
 
     In 90 steps Muon reached 7.4 bits per masked token, AdamW alone 8.2.
     """
-    tables = [name for name, value in parameters.items() if value.ndim == 2 and name != EMBEDDINGS]
-    others = [value for name, value in parameters.items() if name not in tables]
+    matrices = [
+        name for name, value in parameters.items() if value.ndim == 2 and name != EMBEDDINGS
+    ]
+    others = [value for name, value in parameters.items() if name not in matrices]
     return [
         torch.optim.Muon(
-            [parameters[name] for name in tables],
+            [parameters[name] for name in matrices],
             lr=rate,
             weight_decay=0.01,
-            adjust_lr_fn="match_rms_adamw",
+            adjust_lr_fn="match_rms_adamw",  # steps as large as AdamW's, so that rates compare
         ),
+        # the second beta as in RoBERTa (Liu et al. 2019, section 3.1)
         torch.optim.AdamW(others, lr=rate / 2, betas=(0.9, 0.98), weight_decay=0.0, fused=True),
     ]
 
 
 def train(
-    model: Any, tokenizer: Any, passages: list[list[int]], steps: int, rate: float = RATE
+    model: Any, tokenizer: Any, cut_passages: list[list[int]], steps: int, rate: float = RATE
 ) -> int:
     """Train the word embeddings, all layers and the head in place, on passages, without dropout.
 
     The optimizers are those of `optimizers_of`. Attention is "eager", whose backward pass is faster
-    on a CPU. Returns the number of tokens read.
+    on a CPU. Returns the number of tokens read, special ones included. The model is left in
+    evaluation mode, in which it has no dropout.
     """
     model.eval().requires_grad_(False)
     model.set_attn_implementation("eager")
@@ -190,14 +214,16 @@ def train(
     schedules = [
         torch.optim.lr_scheduler.LambdaLR(optimizer, share_of_rate) for optimizer in optimizers
     ]
-    half = torch.autocast("cpu", torch.bfloat16, enabled=torch.cpu._is_avx512_bf16_supported())
+    in_bfloat16 = torch.autocast(
+        "cpu", torch.bfloat16, enabled=torch.cpu._is_avx512_bf16_supported()
+    )
     shuffle, generator = random.Random(0), torch.Generator().manual_seed(0)
     waiting, tokens_read = [], 0  # waiting: the batches that are left of a pass over the passages
     with progress_bar(total=steps, unit="step") as bar:
         for _ in range(steps):
-            waiting = waiting or batches(passages, shuffle)
+            waiting = waiting or batches(cut_passages, shuffle)
             ids, mask, chosen, labels = masked_batch(waiting.pop(), tokenizer, MASKED, generator)
-            with half:
+            with in_bfloat16:
                 hidden = model.bert(input_ids=ids, attention_mask=mask).last_hidden_state[chosen]
                 loss = torch.nn.functional.cross_entropy(model.cls(hidden).float(), labels)
             model.zero_grad()
@@ -211,11 +237,11 @@ def train(
     return tokens_read
 
 
-def split(texts: list[str], tokenizer: Any) -> tuple[list[list[int]], ...]:
+def split(texts: list[str], tokenizer: Any) -> tuple[list[list[int]], list[list[int]]]:
     """(passages to train on, passages held out) for one source of text."""
     generator = random.Random(0)
-    sides = [text for text in texts if not held_out(text)], list(filter(held_out, texts))
-    return tuple(passages(side, tokenizer, generator) for side in sides)
+    fit, held = [text for text in texts if not held_out(text)], list(filter(held_out, texts))
+    return passages(fit, tokenizer, generator), passages(held, tokenizer, generator)
 
 
 @click.command()
@@ -246,6 +272,7 @@ def main(steps: int, output: Path) -> None:
     click.echo(f"{tokens_read:,} tokens read")
     apply(model, encoder, load_file(output))  # as a reader of the file does
     for name, source in texts.items():
+        # one limit for all, so that no draw of limits changes the scores
         held = passages(list(filter(held_out, source)), tokenizer, random.Random(0), lengths=(64,))
         result = scores(model, tokenizer, held)
         click.echo(

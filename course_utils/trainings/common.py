@@ -24,9 +24,9 @@ Tokenizer = Model = Bar = Any  # classes of the libraries, which differ from mod
 def script(run: Callable[[Folder], None]) -> Callable[[Folder], None] | None:
     """Decorate `run(folder)`, which writes tables into a folder, as the command of its script.
 
-    When the file is run by `python -m`, decorating calls the function at once, and the tables are
-    written beside the file. So the function must stand last in its file. Raises SystemExit then if
-    another encoder is set.
+    When the file is imported, the function is returned as it is. When the file is run by
+    `python -m`, decorating calls the function at once, and the tables are written beside the file;
+    so the function must stand last. Raises SystemExit then if another encoder is set.
     """
     if run.__module__ != "__main__":
         return run
@@ -67,6 +67,9 @@ def stepper(
 
     The optimizer is AdamW. Its rate rises over a tenth of the steps and then falls to 0; gradients
     are clipped to length 1.
+
+    rate: the highest learning rate. steps: how many steps there will be. The caller puts the model
+    in training mode.
     """
     from transformers import get_linear_schedule_with_warmup
 
@@ -88,7 +91,10 @@ def stepper(
 def inputs_of(tokenizer: Tokenizer, *columns: Iterable[str], longest: int) -> Any:
     """The encoder's inputs for a column of texts, or for pairs from two columns.
 
-    longest: the most tokens of an input. Of a longer pair, the longer text is cut first.
+    longest: the most tokens of an input, special ones included. A longer text is cut at its end; of
+    a longer pair, the longer text is cut first.
+
+    Returns the tokenizer's dictionary of tensors (n, tokens), padded to the longest input.
     """
     return tokenizer(
         *map(list, columns),
@@ -102,10 +108,10 @@ def inputs_of(tokenizer: Tokenizer, *columns: Iterable[str], longest: int) -> An
 def probabilities_of(
     logits_of: Callable[[np.ndarray], torch.Tensor], lengths: Sequence[int], batch: int = 32
 ) -> np.ndarray:
-    """The probability of class 1 for each row, (n,).
+    """The probability of class 1 for each row, (n,), in the order of `lengths`.
 
     logits_of: called with the places of at most `batch` rows; returns a tensor (rows, 2).
-    lengths: of the rows; those of a batch are of similar length.
+    lengths: of the rows, in any unit; those of a batch are of similar length.
     """
     longest_first = np.argsort(-np.asarray(lengths), kind="stable")
     probabilities = np.empty(len(lengths))
@@ -117,16 +123,17 @@ def probabilities_of(
 
 
 def rounded(values: Sequence[float], names: Sequence[str] = CHANGE) -> dict[str, float]:
-    """{name: value}, with the four decimals that a table has."""
+    """{name: value} for as many values as names, with the four decimals that a table has."""
     return dict(zip(names, np.round(values, 4).tolist()))
 
 
 def rows_of_each(
     turns: Iterable[tuple[Any, ...]], rows_of: Callable[..., list[Row]], unit: str = "training"
 ) -> list[Row]:
-    """The rows that `rows_of` returns for each turn, in one list. A bar shows the last row.
+    """The rows that `rows_of` returns for each turn, in one list.
 
-    turns: the arguments of each call of `rows_of`.
+    turns: the arguments of each call of `rows_of`, which returns at least one row. A bar counts the
+    turns, and the last row of each is printed above it.
     """
     rows = []
     for turn in (bar := progress_bar(iterable=turns, unit=unit)):

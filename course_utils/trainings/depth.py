@@ -13,20 +13,23 @@ from . import learning_curve
 from .common import FOLDER, Bar, Folder, Row, script, write_table
 from .learning_curve import SEEDS, accuracy, fine_tuned, probabilities
 
-EXAMPLES = 1600
+EXAMPLES = 1600  # as in the largest trainings of `learning_curve`
 # how many of the last layers are trained beside the head, which is on the mean; None is everything
 DEPTHS = {"head": 0, "last layer": 1, "last two layers": 2, "everything": None}
 # the head reads this layer, and the later ones are taken off
 READ = {"everything up to layer 4": 4}
-RATES = (5e-5, 5e-4, 5e-3)
+RATES = (5e-5, 5e-4, 5e-3)  # the fewer weights are trained, the higher the rate may be
 TABLE = FOLDER / "depth.csv"  # one row per depth, learning rate and seed
-# the probabilities for each test sentence, with seed 0 and the learning rate that did best on the
+# a column per depth: the probability for each test sentence, with seed 0 and the learning rate that did best on the
 # validation part
 ANSWERS = FOLDER / "depth_answers.csv"
 
 
 def trained_to_depth(depth: str, rate: float, seed: int, bar: Bar) -> tuple[Row, np.ndarray]:
-    """(row for TABLE, probabilities for the test part) of one training."""
+    """(row for TABLE, probabilities for the test part) of one training.
+
+    depth: a name in DEPTHS or READ. bar: the row is printed above it.
+    """
     train, validation, test = learning_curve.review_parts()
     examples = train.sample(EXAMPLES, random_state=seed)
     tokenizer, model = fine_tuned(
@@ -35,7 +38,7 @@ def trained_to_depth(depth: str, rate: float, seed: int, bar: Bar) -> tuple[Row,
         seed,
         learning_rate=rate,
         pooling="mean",
-        layers=DEPTHS.get(depth),
+        layers=DEPTHS.get(depth),  # of a name in READ, everything that is left is trained
         read=READ.get(depth),
     )
     on_validation = probabilities(tokenizer, model, validation["text"])
@@ -56,11 +59,14 @@ def trained_to_depth(depth: str, rate: float, seed: int, bar: Bar) -> tuple[Row,
 def main(folder: Folder) -> None:
     """Train to each depth: at three rates with the first seed, at the best one with the others."""
     rows, answers = [], {}
-    for depth in (bar := progress_bar(iterable=DEPTHS | READ, unit="depth")):
-        tries = {rate: trained_to_depth(depth, rate, SEEDS[0], bar) for rate in RATES}
-        rows += [row for row, _ in tries.values()]
-        rate = max(tries, key=lambda rate: tries[rate][0]["validation"])
-        answers[depth] = tries[rate][1].round(3)
-        rows += [trained_to_depth(depth, rate, seed, bar)[0] for seed in SEEDS[1:]]
+    bar = progress_bar(iterable=[*DEPTHS, *READ], unit="depth")
+    for depth in bar:
+        tries = [trained_to_depth(depth, rate, SEEDS[0], bar) for rate in RATES]
+        best_row, on_test = max(tries, key=lambda training: training[0]["validation"])
+        answers[depth] = on_test.round(3)
+        repeated = [
+            trained_to_depth(depth, best_row["learning_rate"], seed, bar) for seed in SEEDS[1:]
+        ]
+        rows += [row for row, _ in tries + repeated]
     write_table(rows, folder / TABLE.name)
     write_table(answers, folder / ANSWERS.name)

@@ -24,19 +24,21 @@ FILE = FOLDER / "growth.csv"  # a row per kind of vectors, their number, and wid
 SIZES = {"reviews": (1_000, 10_000, 100_000), "drawn": (1_000, 10_000, 100_000, 1_000_000)}
 WIDTHS = (16, 32, 64, 128, 256, 512)  # usearch's `expansion_search`
 ASKED, K = 500, 10  # queries; the nearest vectors that are looked for
-BLOCK = 50_000  # vectors that are drawn or added at a time
+BLOCK = 50_000  # vectors that are drawn or added at a time, to save memory
 
 
 def review_vectors(number: int) -> np.ndarray:
-    """Unit vectors, (number, 384), of sentences drawn from all IMDB reviews, each one once."""
+    """Unit vectors, (number, 384) in float16, of different sentences drawn from the IMDB reviews."""
     sentences = list(dict.fromkeys(itertools.chain.from_iterable(review_sentences())))
     chosen = np.random.default_rng(0).permutation(len(sentences))[:number]
     return text_vectors([sentences[place] for place in chosen]).astype(np.float16)
 
 
 def drawn_alike(vectors: np.ndarray, number: int, seed: int = 0) -> Iterator[np.ndarray]:
-    """Yield blocks of random unit vectors, `number` in all, with the mean and covariance of
-    `vectors`.
+    """Yield blocks of random unit vectors in float16, `number` in all.
+
+    They are drawn from the normal distribution with the mean and covariance of `vectors`, and then
+    scaled to length 1, which changes both a little.
     """
     vectors, generator = vectors.astype(np.float32), np.random.default_rng(seed)
     # Cholesky's method needs a matrix that is positive definite despite rounding
@@ -50,9 +52,13 @@ def drawn_alike(vectors: np.ndarray, number: int, seed: int = 0) -> Iterator[np.
 
 
 def built(blocks: Sequence[np.ndarray]) -> Any:
-    """A usearch index of all blocks, added in one thread. Vectors are kept in float16."""
+    """A usearch index of all blocks, added in one thread. Vectors are kept in float16.
+
+    The keys count the vectors through all blocks, from 0.
+    """
     from usearch.index import Index
 
+    # connectivity and expansion_add are usearch's defaults
     index = Index(
         ndim=blocks[0].shape[1], metric="cos", dtype="f16", connectivity=16, expansion_add=128
     )
@@ -62,8 +68,10 @@ def built(blocks: Sequence[np.ndarray]) -> Any:
 
 
 def rows_of(kind: str, blocks: Sequence[np.ndarray], queries: np.ndarray) -> list[Row]:
-    """A row for each width: recall@10 with its interval, how many vectors a query was compared
-    with, and the size of the index.
+    """A row for each width, with recall@10 and its interval.
+
+    `compared` is the mean number of vectors that a query was compared with; `layers` and `bytes`
+    are the size of the index.
     """
     index, rows = built(blocks), []
     nearest = index.search(queries, K, threads=1, exact=True).keys.tolist()
@@ -94,8 +102,10 @@ def main(folder: Folder) -> None:
     queries = {"reviews": reviews[-ASKED:], "drawn": next(drawn_alike(reviews, ASKED, seed=1))}
 
     def rows_of_size(kind: str, size: int) -> list[Row]:
-        starts = range(0, size, BLOCK)
-        blocks = [vectors[kind][start : min(start + BLOCK, size)] for start in starts]
+        # the first `size` vectors
+        blocks = [
+            vectors[kind][start : min(start + BLOCK, size)] for start in range(0, size, BLOCK)
+        ]
         return rows_of(kind, blocks, queries[kind])
 
     turns = [(kind, size) for kind, sizes in SIZES.items() for size in sizes]

@@ -44,16 +44,19 @@ ANSWERS = FOLDER / "learning_curve_answers.csv"
 VALIDATION = FOLDER / "learning_curve_validation.csv"
 
 
-def review_parts() -> tuple[pd.DataFrame, ...]:
+def review_parts() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """(train, validation, test): labelled review sentences, none of them in two parts.
 
-    Sentences that differ only in punctuation, spaces or capital letters count as the same.
+    Tables with the columns of `load_reviews`: 1,500 rows to test, 500 to validate, the others to
+    train. Sentences that differ only in punctuation, spaces or capital letters count as the same.
     """
     table = load_reviews("rotten_tomatoes")
     words = table["text"].str.lower().str.findall(r"\w+").str.join(" ")
     table = table[~words.duplicated()].sample(frac=1, random_state=0, ignore_index=True)
-    return tuple(
-        part.reset_index(drop=True) for part in (table[2000:], table[1500:2000], table[:1500])
+    return (
+        table[2000:].reset_index(drop=True),
+        table[1500:2000].reset_index(drop=True),
+        table[:1500].reset_index(drop=True),
     )
 
 
@@ -87,7 +90,8 @@ class MeanPooledClassifier(torch.nn.Module):
 def classifier(pooling: str = "cls") -> tuple[Tokenizer, Model]:
     """(tokenizer, model): the packaged encoder, with a new head for two classes.
 
-    The head is on the first token, [CLS], as in BERT, or on the mean of the tokens.
+    pooling: "cls" for a head on the first token, [CLS], as in BERT; "mean" for one on the mean of
+    the tokens.
     """
     folder = encoder_folder()
     eager = {"attn_implementation": "eager"}  # trains faster than torch's fused attention on a CPU
@@ -107,11 +111,14 @@ def fine_tuned(
     layers: int | None = None,
     read: int | None = None,
 ) -> tuple[Tokenizer, Model]:
-    """(tokenizer, model) trained by transformers' Trainer. Small sets are trained for more epochs.
+    """(tokenizer, model) trained by transformers' Trainer; the model is in evaluation mode.
 
+    It is trained for three epochs, or for as many as make LEAST_STEPS, if that is more. labels: 0
+    or 1. pooling: as in `classifier`.
     layers: how many of the last layers are trained beside the head. The embeddings, and the pooler
     between [CLS] and its head, stay as they are then. If omitted, everything is trained.
-    read: the layer that the head reads; the later ones are removed. If omitted, the last one.
+    read: the layer that the head reads, counted from 1; the later ones are removed. If omitted, the
+    last one.
     """
     # other lessons load this module, and these imports take seconds
     from transformers import DataCollatorWithPadding, Trainer, TrainingArguments
@@ -120,7 +127,7 @@ def fine_tuned(
 
     torch.manual_seed(seed)
     tokenizer, model = classifier(pooling=pooling)
-    _limit(model.encoder if pooling == "mean" else model.base_model, layers, read)
+    _cut_and_freeze(model.encoder if pooling == "mean" else model.base_model, layers, read)
     rows: Any = [  # a list is dataset enough
         {**tokenizer(text, truncation=True, max_length=LONGEST), "labels": int(label)}
         for text, label in zip(texts, labels)
@@ -143,14 +150,15 @@ def fine_tuned(
     return tokenizer, model.eval()
 
 
-def _limit(encoder: Model, layers: int | None, read: int | None) -> None:
+def _cut_and_freeze(encoder: Model, layers: int | None, read: int | None) -> None:
     """Remove the layers after `read`, and freeze all but the last `layers`, as in `fine_tuned`."""
+    # the first ModuleList of an encoder is its layers, whatever an architecture calls them
     stack = next(part for part in encoder.modules() if isinstance(part, torch.nn.ModuleList))
     if read is not None:
         del stack[read:]
     if layers is not None:
         encoder.requires_grad_(False)
-        for layer in stack[len(stack) - layers :]:
+        for layer in stack[len(stack) - layers :]:  # `-layers` would mean all layers for 0
             layer.requires_grad_(True)
 
 
@@ -166,9 +174,12 @@ def probabilities(
     )
 
 
-def accuracy(probabilities: np.ndarray, labels: pd.Series) -> float:
-    """The share of texts whose more probable label is the right one, to four decimals."""
-    return round(float(((probabilities > 0.5) == labels).mean()), 4)
+def accuracy(answers: np.ndarray, labels: pd.Series) -> float:
+    """The share of texts whose more probable label is the right one, to four decimals.
+
+    answers: the probability of label 1 for each text.
+    """
+    return round(float(((answers > 0.5) == labels).mean()), 4)
 
 
 def baselines(texts: pd.Series, labels: pd.Series, new_texts: pd.Series) -> dict[str, np.ndarray]:
@@ -187,8 +198,8 @@ def baselines(texts: pd.Series, labels: pd.Series, new_texts: pd.Series) -> dict
     kinds = {
         # counts words, does not use labels
         "TF-IDF": TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True).fit(texts).transform,
-        "GloVe mean": lambda texts: glove_vectors(list(texts)),
-        "frozen encoder, CLS": lambda texts: embed(texts, pooling="cls"),
+        "GloVe mean": lambda column: glove_vectors(list(column)),
+        "frozen encoder, CLS": lambda column: embed(column, pooling="cls"),
         "frozen encoder, mean": embed,
     }
     search = GridSearchCV(
@@ -200,6 +211,22 @@ def baselines(texts: pd.Series, labels: pd.Series, new_texts: pd.Series) -> dict
     }
 
 
+def all_answers(
+    examples: pd.DataFrame, new_texts: pd.Series, seed: int
+) -> tuple[dict[str, np.ndarray], dict[str, tuple[Tokenizer, Model]]]:
+    """(answers, tuned) of every classifier, trained on a table of examples with `text` and `label`.
+
+    answers: {classifier: the probability of label 1 for each new text}.
+    tuned: {pooling: (tokenizer, model)} for the poolings of TUNED.
+    """
+    answers = baselines(examples["text"], examples["label"], new_texts)
+    tuned = {}
+    for pooling, name in TUNED.items():
+        tuned[pooling] = fine_tuned(examples["text"], examples["label"], seed, pooling=pooling)
+        answers[name] = probabilities(*tuned[pooling], new_texts)
+    return answers, tuned
+
+
 @script
 def main(folder: Folder) -> None:
     """Train every classifier on 25 to 1,600 sentences, five times each, and write its accuracy on
@@ -209,11 +236,7 @@ def main(folder: Folder) -> None:
 
     def rows_of(size: int, seed: int) -> list[Row]:
         examples = train.sample(size, random_state=seed)
-        answers = baselines(examples["text"], examples["label"], test["text"])
-        tuned = {}
-        for pooling, name in TUNED.items():
-            tuned[pooling] = fine_tuned(examples["text"], examples["label"], seed, pooling=pooling)
-            answers[name] = probabilities(*tuned[pooling], test["text"])
+        answers, tuned = all_answers(examples, test["text"], seed)
         if (size, seed) == (SIZES[-1], SEEDS[0]):  # of this training, the answers are kept, too
             on_validation = probabilities(*tuned["cls"], validation["text"])
             write_table({TUNED["cls"]: on_validation.round(3)}, folder / VALIDATION.name)

@@ -21,7 +21,8 @@ from .common import FOLDER, Folder, Row, rows_of_each, script, write_table
 FILE = FOLDER / "losses.csv"  # one row per loss, seed and measure
 SEEDS, EPOCHS = (0, 1), 4
 RATES = (2e-5, 5e-5, 1e-4)  # tried in this order; the first that reaches the goal is taken
-MARGIN = 0.5  # of the losses with one margin, all with 1 - cosine as the distance
+# of the losses with one margin, all with 1 - cosine as the distance; as in `negation`
+MARGIN = 0.5
 # the shapes of data that losses take
 PER_PAIR, SCORED = "two texts and 0 or 1", "two texts and a score"
 CLASSES, PAIRS = "a text and its class", "two texts that belong together"
@@ -48,6 +49,7 @@ def family() -> dict[str, tuple[str, Any]]:
     encoder: Any = ReadyVectors()
 
     def made_by(loss, **settings):
+        # for losses that do not ask for the length of the vectors
         return lambda hidden: loss(encoder, **settings)
 
     in_batch = {  # settings of losses that look for triplets in a batch
@@ -66,6 +68,7 @@ def family() -> dict[str, tuple[str, Any]]:
         "BatchHardTripletLoss": (CLASSES, made_by(losses.BatchHardTripletLoss, **in_batch)),
         "BatchSemiHardTripletLoss": (CLASSES, made_by(losses.BatchSemiHardTripletLoss, **in_batch)),
         "MultipleNegativesRankingLoss": (TRIPLETS, made_by(losses.MultipleNegativesRankingLoss)),
+        # its mini-batched version is for batches that do not fit into memory; these are small
         "MegaBatchMarginLoss": (
             PAIRS,
             made_by(losses.MegaBatchMarginLoss, use_mini_batched_version=False),
@@ -76,8 +79,9 @@ def family() -> dict[str, tuple[str, Any]]:
 def shaped(
     shape: str, anchor: torch.Tensor, positive: torch.Tensor, negative: torch.Tensor
 ) -> tuple[list[torch.Tensor], torch.Tensor | None]:
-    """(columns, labels) as a loss gets them, from the members of B triplets, each a tensor (B,
-    ...).
+    """(columns, labels) as a loss gets them, from B triplets.
+
+    shape: one of the five at the head of this file. anchor, positive, negative: tensors (B, ...).
 
     PER_PAIR, SCORED: each anchor beside its positive, with label or score 1, then each anchor
     beside its negative, with 0. CLASSES: an anchor and its positive say the same, so they are one
@@ -124,7 +128,10 @@ class FamilyLoss(torch.nn.Module):
 
 
 def unrelated_cosine(model: Any) -> float:
-    """The mean cosine of the test part's anchors: near 1 if all vectors point the same way."""
+    """The mean cosine of the test part's anchors with each other.
+
+    It is near 1 if all vectors point the same way.
+    """
     return negation.mean_cosine(model, load_triplets("test")["anchor"])
 
 
@@ -150,14 +157,14 @@ def at_the_lowest_rate(name: str) -> tuple[float, tuple[Any, int, float]]:
     If no rate does, it is the one with the highest share of the development part; of equal shares,
     the lowest rate.
     """
-    tries = {}
+    trainings, shares = {}, {}
     for rate in RATES:
-        model, steps, share = at_rate(name, rate)
-        tries[rate] = share, (model, steps, share)
-        if share >= negation.GOAL:
+        model, steps, shares[rate] = at_rate(name, rate)
+        trainings[rate] = model, steps, shares[rate]
+        if shares[rate] >= negation.GOAL:
             break
-    rate = max(tries, key=lambda rate: tries[rate][0])
-    return rate, tries[rate][1]
+    best_rate = max(shares, key=lambda rate: shares[rate])  # of equal shares, the first
+    return best_rate, trainings[best_rate]
 
 
 @script
@@ -167,15 +174,16 @@ def main(folder: Folder) -> None:
     Each loss, for each seed, is compared with TripletLoss of the same seed.
     """
     before = negation.measured(negation.fresh_encoder())
-    of_triplet_loss = {}  # {seed: what was measured of it}
+    of_triplet_loss = {}  # {seed: what was measured of it}; TripletLoss comes first
 
     def rows_of(name: str) -> list[Row]:
-        rate, with_first = at_the_lowest_rate(name)  # the training with the first seed
+        # trainings at several rates have the first seed; the other seeds follow at the chosen rate
+        rate, first_training = at_the_lowest_rate(name)
         rows = []
         for seed in SEEDS:
-            model, steps, share = with_first if seed == SEEDS[0] else at_rate(name, rate, seed)
-            now = negation.measured(model)
-            of_triplet_loss.setdefault(seed, now)
+            model, steps, share = first_training if seed == SEEDS[0] else at_rate(name, rate, seed)
+            after = negation.measured(model)
+            of_triplet_loss.setdefault(seed, after)
             about = {
                 "loss": name,
                 "shape": family()[name][0],
@@ -186,11 +194,10 @@ def main(folder: Folder) -> None:
                 "unrelated": round(float(unrelated_cosine(model)), 4),
             }
             rows += [
-                about | row for row in negation.change_rows(before, now, of_triplet_loss[seed])
+                about | row for row in negation.change_rows(before, after, of_triplet_loss[seed])
             ]
         return rows
 
     # TripletLoss comes first: the others are compared with it
-    names = sorted(family(), key=lambda name: name != "TripletLoss")
-    turns = [(name,) for name in names]
+    turns = [(name,) for name in sorted(family(), key=lambda name: name != "TripletLoss")]
     write_table(rows_of_each(turns, rows_of, unit="loss"), folder / FILE.name)

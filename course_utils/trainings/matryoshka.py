@@ -36,9 +36,9 @@ ASKED, K = 500, 10  # sentences to search with, and the nearest that are looked 
 def review_parts() -> tuple[list[str], list[str], list[str], list[int]]:
     """(texts, asked, queries, wanted): what is searched, and with what.
 
-    texts: the collection, sentences of 12 to 24 words. asked: sentences of 8 to 11 words to search
-    with. queries: others to search with, each in other words than one text. wanted: the places of
-    these texts.
+    texts: the collection, sentences of 12 to 24 words (`search.py` has the same). asked: sentences
+    of 8 to 11 words to search with. queries: others to search with, each in other words than one
+    text. wanted: the places of these texts.
     """
     reviews = load_reviews("rotten_tomatoes")["text"]
     words = reviews.str.split().str.len()
@@ -52,11 +52,16 @@ def review_sentences(shortest: int = 6, longest: int = 40) -> Iterator[list[str]
     """Yield a list for each IMDB review: its sentences of `shortest` to `longest` words."""
     for text in load_reviews("imdb")["text"]:
         sentences = re.split(r"(?<=[.!?])\s+", text)
-        yield [part for part in sentences if shortest <= len(part.split()) <= longest]
+        yield [sentence for sentence in sentences if shortest <= len(sentence.split()) <= longest]
 
 
 def neighbours(number: int = PAIRS, seed: int = 0) -> dict[str, list[str]]:
-    """Pairs of sentences that follow each other, at most one pair from a review: two columns."""
+    """Pairs of neighbouring sentences, one pair from each of `number` drawn reviews.
+
+    They are the first two of a review that have 8 to 30 words; shorter and longer ones between them
+    are passed over. Returns the columns `anchor` and `positive`, or fewer rows than `number` if the
+    reviews run out.
+    """
     pairs = [sentences[:2] for sentences in review_sentences(8, 30) if len(sentences) > 1]
     chosen = np.random.default_rng(seed).permutation(len(pairs))[:number]
     return {
@@ -66,7 +71,7 @@ def neighbours(number: int = PAIRS, seed: int = 0) -> dict[str, list[str]]:
 
 
 def trained_on_neighbours(nested: bool, seed: int, pairs: int = PAIRS) -> Model:
-    """The model, trained on neighbours with the ranking loss of lesson 11.
+    """A fresh encoder, trained on `pairs` neighbours with the ranking loss of lesson 11.
 
     nested: whether the loss counts for all DIMENSIONS at once, as Matryoshka has it.
     """
@@ -112,7 +117,10 @@ def rows_of(
 ) -> tuple[list[Row], dict[int, np.ndarray]]:
     """(a row per number of dimensions, {dimensions: the reciprocal ranks}).
 
-    before: the untrained encoder's reciprocal ranks, to compare with.
+    A row has `recall`, `mrr` and `change` (of the mean reciprocal rank, from `before`), each with
+    the ends of its interval, `_low` and `_high`.
+
+    before: the untrained encoder's reciprocal ranks, to compare with; omitted for itself.
     """
     vectors = [encoded(model, part) for part in review_parts()[:3]]
     rows, ranks = [], {}

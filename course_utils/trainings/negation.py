@@ -54,19 +54,20 @@ FILE = FOLDER / "negation.csv"  # one row per recipe, seed and measure
 GAIN = FOLDER / "negation_gain.csv"  # the same for trainings that stop at GOAL
 PAIRS = FOLDER / "negation_pairs.csv"  # one row per training on pairs
 COLUMNS, SEEDS = ["anchor", "positive", "negative"], range(5)
-MIXED = 300  # scored pairs that are mixed into the triplets
+MIXED = 300  # scored pairs that are mixed into the 168 triplets
 LONGER = 20  # epochs of the training that collapses
-# trainings of an equal gain stop when this share of the development part is right
+# trainings of an equal gain stop when this share of the development part is right: the four recipes
+# that are trained so all reach it
 GOAL = 2 / 3
 PARTS = CHANGE[2:]  # of a value of `compared`: the difference and the ends of its interval
 
 
-def negation_parts() -> tuple[pd.DataFrame, ...]:
+def negation_parts() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """(fit, dev, test): triplets to train on, to select with, to report on.
 
-    No construction is in two of them.
+    Tables as `load_triplets` returns them. No construction is in two of them.
     """
-    return tuple(load_triplets(part) for part in ("train", "dev", "test"))
+    return load_triplets("train"), load_triplets("dev"), load_triplets("test")
 
 
 def fresh_encoder() -> SentenceTransformer:
@@ -92,9 +93,9 @@ def train_sentences(
 ) -> tuple[SentenceTransformer, list[float], list[dict[str, Any]]]:
     """Train a fresh encoder. Returns (the model, the loss of each step, the trainer's log).
 
-    data: a dataset, or a dictionary of datasets. loss_of: a function that makes the loss for a
-    model, or a dictionary of losses, one for each dataset.
-    settings: what differs from `training_settings`.
+    data: a dataset, or a dictionary of datasets. loss_of: called with the model; returns its loss,
+    or a dictionary with a loss for each dataset. evaluator, callbacks: for the trainer. settings:
+    what differs from `training_settings`.
     """
     torch.manual_seed(seed)
     model = fresh_encoder()
@@ -120,14 +121,19 @@ def encoded(model: Model, texts: Iterable[str]) -> np.ndarray:
 
 
 def triplet_loss_of(model: Model) -> TripletLoss:
-    """TripletLoss with cosine distance and a margin of 0.5."""
+    """TripletLoss with cosine distance and a margin of 0.5, as in `losses.py`.
+
+    The library's default is the Euclidean distance with a margin of 5, which vectors of length 1
+    cannot satisfy (lesson 11).
+    """
     return TripletLoss(model, distance_metric=TripletDistanceMetric.COSINE, triplet_margin=0.5)
 
 
 def mixed_in(number: int = MIXED) -> pd.DataFrame:
     """Pairs of short review sentences with the cosine that the untrained encoder gives them.
 
-    Returns a table with the columns sentence1, sentence2 and score.
+    The sentences have 6 to 16 words; those of a pair are drawn independently. Returns a table with
+    the columns sentence1, sentence2 and score.
     """
     reviews = load_reviews()["text"]
     short = reviews[reviews.str.split().str.len().between(6, 16)]
@@ -148,12 +154,12 @@ def trained(
     """Train a fresh encoder on the triplets.
 
     Returns (model, the loss of each step, the triplet accuracy on the development part after each
-    epoch).
+    whole epoch).
 
     loss: a function that makes the loss for a model.
     columns: which members of a triplet the loss gets, and in which position; "score" is a column of
     ones.
-    mix: a table of scored pairs to train on as well.
+    mix: a table of scored pairs to train on as well, with the columns of `mixed_in`.
     goal: stop as soon as this share of the development part is right, looking after every second
     step. The rate is then constant after three steps, so that the stop does not depend on `epochs`.
     """
@@ -223,7 +229,10 @@ def other_pairs() -> pd.DataFrame:
 
 @functools.cache
 def _long_reviews() -> pd.Series:
-    """The words of reviews of 80 words or more, in a drawn order. Reading them takes a second."""
+    """The words of the 1,100 reviews of 80 words or more among 1,200 drawn ones, in that order.
+
+    `review_search` needs 80 words of each. Reading them takes a second.
+    """
     words = load_reviews("imdb")["text"].drop_duplicates().sample(1200, random_state=0).str.split()
     return words[words.str.len() >= 80]
 
@@ -231,6 +240,8 @@ def _long_reviews() -> pd.Series:
 def review_search(model: Model, number: int = 500) -> np.ndarray:
     """For each of `number` long reviews, whether its first 30 words find its next 50 first:
     booleans (number,).
+
+    number: at most 1,100.
     """
     words = _long_reviews()[:number]
     queries = encoded(model, words.str[:30].str.join(" "))
@@ -240,6 +251,8 @@ def review_search(model: Model, number: int = 500) -> np.ndarray:
 
 def measured(model: Model, reviews: int = 500) -> dict[str, list[np.ndarray]]:
     """{measure: the columns of numbers that it is computed from}, for `compared`.
+
+    A measure of one column is its mean; one of two columns is their Spearman correlation.
 
     reviews: how many reviews the search is among; the stored table has 500.
     """
@@ -260,14 +273,15 @@ def compared(
     The intervals are paired 95% bootstrap intervals.
     """
     changes: dict[str, tuple[float, ...]] = {}
-    for name, old in before.items():
-        new = after[name]
-        statistic: Any = spearman if len(old) == 2 else mean
-        gain = functools.partial(_gain, statistic, len(old))
+    for name, old_columns in before.items():
+        new_columns = after[name]
+        # two columns are correlated, and one has a mean: see `measured`
+        statistic: Any = spearman if len(old_columns) == 2 else mean
+        gain = functools.partial(_gain, statistic, len(old_columns))
         changes[name] = (
-            float(statistic(*old)),
-            float(statistic(*new)),
-            *bootstrap(gain, *old, *new),
+            float(statistic(*old_columns)),
+            float(statistic(*new_columns)),
+            *bootstrap(gain, *old_columns, *new_columns),
         )
     return changes
 
@@ -284,6 +298,8 @@ def change_rows(
 ) -> list[Row]:
     """A row for each measure with what a training changed, from results of `measured`.
 
+    A row has the column `measure` and those of CHANGE.
+
     other: the result of another training. `more`, `more_low` and `more_high` are the paired
     difference from it.
     """
@@ -292,7 +308,8 @@ def change_rows(
     for measure, values in compared(before, now).items():
         row = {"measure": measure, **rounded(values)}
         if other:
-            row |= rounded(from_other[measure][2:], ("more", "more_low", "more_high"))  # see PARTS
+            _, _, *difference = from_other[measure]  # with its interval
+            row |= rounded(difference, ("more", "more_low", "more_high"))
         rows.append(row)
     return rows
 
@@ -324,7 +341,9 @@ def pair_trainings() -> dict[str, tuple[Callable[[Any], Any], list[str], int]]:
 
 
 def mean_cosine(model: Model, texts: Iterable[str]) -> float:
-    """The mean cosine of texts with each other: near 1 if all vectors have the same direction."""
+    """The mean cosine of two or more texts with each other: near 1 if all vectors have the same
+    direction.
+    """
     vectors = encoded(model, texts)
     return (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)].mean()
 
@@ -342,6 +361,7 @@ def recipe_rows(names: Sequence[str], goal: float | None = None) -> list[Row]:
     """
     before, all_recipes = measured(fresh_encoder()), recipes()
     of_first = {}  # {seed: what was measured of the first recipe}
+    # every recipe with a goal reaches it before its twelve epochs end
     until_the_goal: dict[str, Any] = {} if goal is None else {"epochs": 12, "goal": goal}
 
     def rows_of(name: str, seed: int) -> list[Row]:
@@ -360,7 +380,8 @@ def recipe_rows(names: Sequence[str], goal: float | None = None) -> list[Row]:
 def pair_rows() -> pd.DataFrame:
     """Train on each kind of pairs: a row for each.
 
-    It has losses, accuracies and the cosine of unrelated reviews. The last columns are the
+    It has losses (means of the first and of the last three steps), accuracies and the mean cosine
+    of unrelated reviews. The last columns are the
     differences from before with their intervals, and the difference of the test part from the
     training on paraphrases.
     """
@@ -379,16 +400,19 @@ def pair_rows() -> pd.DataFrame:
             "development part, last epoch": by_epoch[-1],
             "unrelated reviews": unrelated_cosine(model),
         }
-        for measure, values in compared(before, results[name]).items():
-            row |= {f"{measure}, {part}": value for part, value in zip(PARTS, values[2:])}
+        for measure, (_, _, *difference) in compared(before, results[name]).items():
+            row |= {f"{measure}, {part}": value for part, value in zip(PARTS, difference)}
         return [row]
 
     rows = rows_of_each([(name, *training) for name, training in pair_trainings().items()], rows_of)
-    columns = [f"held-out denials, {part} from paraphrases" for part in PARTS]
     # the trainings are compared with each other when all are done
     for row in rows:
         changes = compared(results["paraphrases"], results[row["training"]])
-        row |= dict(zip(columns, changes["held-out denials"][2:]))
+        row |= {
+            f"held-out denials, {part} from paraphrases": value
+            for part, value in zip(CHANGE, changes["held-out denials"])
+            if part in PARTS
+        }
     return pd.DataFrame(rows).round(4)
 
 

@@ -35,12 +35,12 @@ KINDS = ("paraphrase", "denial", "unrelated")
 WAYS, RATES = ("bi-encoder", "cross-encoder"), (5e-5, 1e-4, 2e-4)
 EPOCHS, BATCH, LONGEST = 6, 16, 64  # LONGEST: the most tokens of a pair
 # which kinds of pairs a cross-encoder is trained on, beside the trainings on all of them: the
-# paraphrases, and one other kind
-FEWER = {"denials only": KINDS[:2], "unrelated only": KINDS[::2]}
+# paraphrases, and one other kind as the only one with label 0
+FEWER = {"denials only": ("paraphrase", "denial"), "unrelated only": ("paraphrase", "unrelated")}
 # what a training shares with the tested pairs: see `shared_parts`
 SPLITS = ("pairs swapped", "sentences shared", "constructions shared", "nothing shared")
 # the probability of "paraphrase" for each test pair, as it stands and swapped: two columns per
-# training
+# training, "{way}, {training}, {seed}" and the same with ", swapped"
 ANSWERS = FOLDER / "pairs_answers.csv"
 # the same for trainings that differ in what they share with the tested pair
 SPLIT = FOLDER / "pairs_split.csv"
@@ -55,7 +55,8 @@ def pairs_of(triplets: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     """
     rng = np.random.default_rng(seed)
     members = triplets[["anchor", "positive", "negative"]].to_numpy()
-    order, another = rng.permutation(len(members)), np.empty(len(members), int)
+    order = rng.permutation(len(members))
+    another = np.empty_like(order)
     another[order] = np.roll(order, 1)  # the triplet before it in the drawn order
     unrelated = members[another, rng.integers(0, 3, len(members))]
     return pd.DataFrame(
@@ -119,7 +120,9 @@ def trained_pairs(
     """(tokenizer, model) trained on a table of pairs, with the loop of the lesson.
 
     Both labels have the same weight in the loss, however many pairs each has. Matrix products are
-    in bfloat16 on processors that have it.
+    in bfloat16 on processors that have it. The model is returned in evaluation mode.
+
+    pairs: with the columns of `pairs_of`.
     either_order: swap the two sentences of a pair half of the time, drawn anew in each epoch.
     """
     torch.manual_seed(seed)
@@ -127,6 +130,7 @@ def trained_pairs(
     tokenizer, model = pair_classifier(way)
     step = stepper(model, rate, EPOCHS * math.ceil(len(pairs) / BATCH))
     texts, labels = pairs[["first", "second"]].to_numpy(), torch.tensor(pairs["label"].to_numpy())
+    # the rarer a label, the more a pair of it counts: both sum to half of all
     weight = len(labels) / (2 * torch.bincount(labels, minlength=2))
     model.train()
     for _ in range(EPOCHS):
@@ -136,6 +140,7 @@ def trained_pairs(
         for start in range(0, len(order), BATCH):
             rows = order[start : start + BATCH]
             with torch.autocast("cpu", torch.bfloat16, enabled=has_bfloat16()):  # twice as fast
+                # transposed: the first sentences, the second sentences
                 logits = logits_of(tokenizer, model, *shown[rows].T)
             step(torch.nn.functional.cross_entropy(logits.float(), labels[rows], weight))
     return tokenizer, model.eval()
@@ -155,11 +160,13 @@ def answers_of(way: str, bar: Bar) -> tuple[float, dict[str, np.ndarray]]:
 
     The rate is the one with the highest balanced accuracy on the development part. With it, the
     cross-encoder is also trained on fewer kinds of pairs, and on all of them in either order.
+
+    bar: it moves by one for each training, and the accuracy is printed above it.
     """
     fit, dev, test = (pair_table(part) for part in ("train", "dev", "test"))
 
-    # returns (balanced accuracy on the development part, columns for ANSWERS)
     def trained_and_asked(name, rate, pairs=fit, **settings):
+        """(balanced accuracy on the development part, columns for ANSWERS) of one training."""
         tuned = trained_pairs(way, pairs, rate, **settings)
         on_dev = paraphrase_probabilities(*tuned, dev["first"], dev["second"])
         score = round(float(balanced_accuracy_score(dev["label"], on_dev > 0.5)), 4)
@@ -167,16 +174,16 @@ def answers_of(way: str, bar: Bar) -> tuple[float, dict[str, np.ndarray]]:
         bar.write(f"{way}, {name}, rate {rate}: {score} on the development part")
         as_it_stands = paraphrase_probabilities(*tuned, test["first"], test["second"])
         swapped = paraphrase_probabilities(*tuned, test["second"], test["first"])
-        column = f"{way}, {name}, 0"
+        column = f"{way}, {name}, 0"  # with seed 0
         return score, {column: as_it_stands.round(3), f"{column}, swapped": swapped.round(3)}
 
-    tries = {rate: trained_and_asked("all kinds", rate) for rate in RATES}
-    rate = max(tries, key=lambda rate: tries[rate][0])
-    answers = tries[rate][1]
+    tries = [(*trained_and_asked("all kinds", rate), rate) for rate in RATES]
+    _, answers, rate = max(tries, key=lambda training: training[0])
     if way == "cross-encoder":
-        for name, kinds in FEWER.items():
-            answers |= trained_and_asked(name, rate, fit[fit["kind"].isin(kinds)])[1]
-        answers |= trained_and_asked("either order", rate, either_order=True)[1]
+        fewer = {name: {"pairs": fit[fit["kind"].isin(kinds)]} for name, kinds in FEWER.items()}
+        for name, settings in (fewer | {"either order": {"either_order": True}}).items():
+            _, columns = trained_and_asked(name, rate, **settings)
+            answers |= columns
     return rate, answers
 
 
@@ -196,22 +203,26 @@ def shared_parts(turn: int) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
     triplets, fit = load_triplets("test"), load_triplets("train")
     # unrelated sentences are drawn after the split, so that no half holds one of the other
     half, others = (pairs_of(triplets[start::2]) for start in (0, 1))
-    # a half has every second triplet, so `// 2` counts them
+    # a half has every second triplet, so `// 2` counts them; one kind is tested of each, in turn
     is_tested = (half["triplet"] // 2 + turn) % len(KINDS) == half["kind"].map(KINDS.index)
     tested, siblings = half[is_tested], half[~is_tested]
     swapped = tested.rename(columns={"first": "second", "second": "first"})
+    # as many of each kind as are swapped
     instead = others.groupby("kind").head(len(tested) // len(KINDS))
-    apart = pairs_of(fit.sample(len(triplets) // 2, random_state=turn))
     return tested, {
         "pairs swapped": pd.concat([siblings, swapped]),
         "sentences shared": pd.concat([siblings, instead]),
         "constructions shared": others,
-        "nothing shared": apart,
+        "nothing shared": pairs_of(fit.sample(len(triplets) // 2, random_state=turn)),
     }
 
 
 def split_answers(rate: float, bar: Bar) -> pd.DataFrame:
-    """The tested pairs, with a cross-encoder's probability of "paraphrase" by each of SPLITS."""
+    """The tested pairs, with a cross-encoder's probability of "paraphrase" by each of SPLITS.
+
+    Returns a table with the columns `triplet`, `kind`, `label`, `turn`, and one for each split. The
+    turn is also the seed of its trainings. bar: as in `answers_of`.
+    """
     tables = []
     for turn in range(len(KINDS)):
         tested, sets = shared_parts(turn)
@@ -230,6 +241,7 @@ def split_answers(rate: float, bar: Bar) -> pd.DataFrame:
 @script
 def main(folder: Folder) -> None:
     """Train classifiers on all kinds of pairs or fewer, and on sets that share more or less."""
+    # those of `answers_of`, one of them in either order, and those of `split_answers`
     trainings = len(WAYS) * len(RATES) + len(FEWER) + 1 + len(SPLITS) * len(KINDS)
     with progress_bar(total=trainings) as bar:
         _, by_bi_encoder = answers_of("bi-encoder", bar)

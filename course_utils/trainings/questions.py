@@ -21,24 +21,29 @@ from . import negation
 from .common import FOLDER, Folder, Model, Row, rows_of_each, script, write_table
 
 FILE = FOLDER / "questions.csv"  # one row per kind of pairs, number of pairs, seed and measure
-SEEDS, SIZES = range(3), (67, 134, 268, 536)
+SEEDS, SIZES = range(3), (67, 134, 268, 536)  # the last size is all questions, each half the next
 SETTINGS = {"learning_rate": 1e-4, "num_train_epochs": 1, "per_device_train_batch_size": 32}
 DEPTH = 10  # ranks that are looked at
 REVIEWS = 200  # that the review search is among
-CLOSE = 0.6  # the cosine with some training question from which a query counts as close to one
+# the cosine with some training question from which a query counts as close to one, as in lesson 11
+CLOSE = 0.6
 
 
 @cache
 def pages() -> pd.Series:
     """The name and first paragraph of each docstring, without a signature: a Series by name."""
     docs = load_docstrings().set_index("name")["text"]
+    # a signature is a first line such as "arange(stop)", with a blank line below
     without_signature = docs.str.replace(r"^[\w.]+\([^\n]*\n\n", "", regex=True)
     first_paragraphs = without_signature.str.split("\n\n").str[0].str.replace("\n", " ")
     return docs.index.to_series() + ": " + first_paragraphs
 
 
 def collection() -> pd.Series:
-    """The pages that are searched, by name: all that answer a query, every third of the others."""
+    """The pages that are searched, by name: all that answer a query, every third of the others.
+
+    The rest is left out to save time.
+    """
     shown = pages()
     answering = load_doc_judgements().query("grade == 2")["name"]
     others = shown.index.difference(list(answering))
@@ -52,15 +57,22 @@ def question_pairs() -> pd.DataFrame:
 
 
 def own_pairs() -> pd.DataFrame:
-    """The same from the documentation's own text: a docstring's second paragraph, and its page."""
+    """The same from the documentation's own text: a paragraph of a docstring, and its page.
+
+    It is the first paragraph before the sections that the page does not show and that is neither a
+    directive nor an example. If it has not 6 to 60 words, the docstring makes no pair.
+    """
     docs, shown = load_docstrings(), pages()
     rows = []
     for name, text in zip(docs["name"], docs["text"]):
         before_sections = re.split(r"\n[A-Z][A-Za-z ]+\n-{3,}\n", text)[0]  # headings underlined
         paragraphs = [" ".join(part.split()) for part in before_sections.split("\n\n")]
-        # neither empty, nor a directive (..), nor an example (>>>)
-        plain = [part for part in paragraphs if part[:1] not in ("", ".", ">")]
-        others = [part for part in plain if part not in shown[name]]
+        # neither empty, nor a directive (..), nor an example (>>>), nor the page's own
+        others = [
+            part
+            for part in paragraphs
+            if part[:1] not in ("", ".", ">") and part not in shown[name]
+        ]
         if others and 6 <= len(others[0].split()) <= 60:
             rows.append({"anchor": others[0], "positive": shown[name]})
     return pd.DataFrame(rows)
@@ -73,6 +85,7 @@ def trained_on_pairs(pairs: pd.DataFrame, seed: int = 0) -> Model:
         losses.MultipleNegativesRankingLoss,
         seed,
         **SETTINGS,
+        # another question of the same page would count as a wrong pair
         batch_sampler=training_args.BatchSamplers.NO_DUPLICATES,
     )
     return model
@@ -80,14 +93,15 @@ def trained_on_pairs(pairs: pd.DataFrame, seed: int = 0) -> Model:
 
 def answered_queries() -> pd.DataFrame:
     """The queries that a page answers, with the column `answers`: a set of names for each."""
-    judged = load_doc_judgements().query("grade == 2")
-    answers = judged.groupby("id")["name"].agg(answers=set)
+    answers = load_doc_judgements().query("grade == 2").groupby("id")["name"].agg(answers=set)
     return load_doc_queries().join(answers, on="id", how="inner")
 
 
 @cache
 def close_to_a_question() -> np.ndarray:
-    """For each answered query, whether it is CLOSE to a training question before training."""
+    """For each of `answered_queries`, whether it is CLOSE to a training question before training:
+    booleans (queries,).
+    """
     original = negation.fresh_encoder()
     queries = negation.encoded(original, answered_queries()["query"])
     questions = negation.encoded(original, load_doc_questions()["query"])
@@ -97,7 +111,8 @@ def close_to_a_question() -> np.ndarray:
 def reciprocal_ranks(model: Model) -> pd.DataFrame:
     """For each answered query: 1 over the rank of the first page that answers it, 0 beyond DEPTH.
 
-    Returns a table with the columns `part` and `score`.
+    Returns a table with the columns `part`, "dev" or "test", and `score`, in the order of
+    `answered_queries`.
     """
     queries, shown = answered_queries(), collection()
     cosines = negation.encoded(model, queries["query"]) @ negation.encoded(model, shown).T

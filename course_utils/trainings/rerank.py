@@ -41,23 +41,26 @@ LOOKED = TABLES / "mined_judgements.csv"
 # one row per EVERY steps: the loss, and how many held-out questions are right
 STEPS = FOLDER / "rerank_steps.csv"
 PIECE, PIECES = 80, 6  # words in a piece, pieces of a page
-# wrong pieces are drawn from DRAWN of the NEAR nearest, without the first SKIPPED
+# wrong pieces are drawn from DRAWN of the NEAR nearest, without the first SKIPPED of the wrong ones
 NEAR, SKIPPED, DRAWN = 60, 2, 20
 HARD = 3  # wrong pieces from near pages; one more is from any page
 GROUP = HARD + 2  # texts of a group: the right one, the near ones, the one from any page
-ALIKE = 0.85  # summaries of this cosine or more say the same
+ALIKE = 0.85  # summaries of this cosine or more count as saying the same
 HELD, EVERY = 120, 40  # questions that are held out; steps from one row of STEPS to the next
-EPOCHS, BATCH, RATE, SEED = 3, 8, 1e-4, 0
+EPOCHS, BATCH, RATE, SEED = 3, 8, 1e-4, 0  # of the training; BATCH: groups in a step
 # the most tokens of a pair in training, and when candidates are scored
 LONGEST, READ = 128, 160
 FOUND = ("windows", "windows with name and summary")  # ways of RUNS that find candidates
 
-Question = tuple[str, list[str], list[str], list[str]]  # see `mined`
+Question = tuple[str, list[str], list[str], list[str]]  # (summary, [right], near, far): see `mined`
 Group = tuple[str, list[str]]  # a question and texts, the right one first
 
 
 def pieces_of(text: str) -> list[str]:
-    """The pieces of a docstring without its first paragraph, which is the question."""
+    """The first PIECES pieces of a docstring without its first paragraph, which is the question.
+
+    An empty list if there is no other paragraph.
+    """
     return chunks(text.split("\n\n", 1)[1], PIECE)[:PIECES] if "\n\n" in text else []
 
 
@@ -65,7 +68,31 @@ def asks(line: str) -> bool:
     """Whether the first paragraph of a docstring can serve as a question: it has four words or
     more, and no signature.
     """
+    # a signature has a bracket near its beginning, or an arrow; prose may have a bracket later on
     return len(line.split()) >= 4 and "(" not in line[:40] and "->" not in line
+
+
+def _best_pieces(cosines: np.ndarray, owners: np.ndarray) -> np.ndarray:
+    """Of each page the piece with the highest cosine, the nearest page first.
+
+    cosines, owners: of each piece, (pieces,); owners are the places of their pages. Returns the
+    places of the chosen pieces, (pages that have a piece,).
+    """
+    nearest_first = np.argsort(-cosines, kind="stable")
+    # where each page comes first in this order
+    _, first_ranks = np.unique(owners[nearest_first], return_index=True)
+    return nearest_first[np.sort(first_ranks)]
+
+
+def _alike(names: pd.Series, summary_vectors: np.ndarray) -> np.ndarray:
+    """Whether two pages say so much the same that neither is wrong for the other's question.
+
+    names: of all pages. summary_vectors: unit vectors (pages, hidden) of their summaries. Returns
+    booleans (pages, pages).
+    """
+    last_names = names.str.split(".").str[-1].str.lower().str.strip("_").to_numpy(object)
+    same_last_name = last_names[:, None] == last_names
+    return same_last_name | (summary_vectors @ summary_vectors.T >= ALIKE)
 
 
 def mined(docs: pd.DataFrame) -> tuple[list[Question], list[Row]]:
@@ -85,31 +112,26 @@ def mined(docs: pd.DataFrame) -> tuple[list[Question], list[Row]]:
     pieces_of_pages = [pieces_of(text) for text in docs["text"]]
     pieces, owners = flat(pieces_of_pages)
     texts = [f"{names[owner]} {piece}" for owner, piece in zip(owners, pieces)]
-    last_names = [name.split(".")[-1].lower().strip("_") for name in names]
-    vectors, questions, table = text_vectors(summaries), [], []
-    between_summaries = vectors @ vectors.T
-    for page, cosines in enumerate(vectors @ text_vectors(pieces).T):
+    summary_vectors = text_vectors(summaries)
+    alike = _alike(docs["name"], summary_vectors)
+    questions, table = [], []
+    for page, cosines in enumerate(summary_vectors @ text_vectors(pieces).T):
         if not pieces_of_pages[page] or not asks(summaries[page]):
             continue
-        # of each page the piece that is nearest to this summary, the nearest page first
-        order = np.argsort(-cosines, kind="stable")
-        _, first_of_each_page = np.unique(owners[order], return_index=True)
-        nearest = order[np.sort(first_of_each_page)]
+        nearest = _best_pieces(cosines, owners)
         right = nearest[owners[nearest] == page].item()
         others = nearest[nearest != right]
-        # the near ones that count as wrong, as said above
-        body = " ".join(docs["text"][page].split())
-        near = []
-        for piece in others[:NEAR]:
-            same_last_name = last_names[owners[piece]] == last_names[page]
-            same_summary = between_summaries[page, owners[piece]] >= ALIKE
-            if not (same_last_name or same_summary or pieces[piece] in body):
-                near.append(piece)
-        # there is one for each page of this documentation
-        table.append({"question": names[page], "nearest": names[owners[near[0]]]})
-        wrong = [texts[piece] for piece in near[SKIPPED : SKIPPED + DRAWN]]
+        body = " ".join(docs["text"][page].split())  # spaced as pieces are
+        near_wrong = [
+            piece
+            for piece in others[:NEAR]
+            if not alike[page, owners[piece]] and pieces[piece] not in body
+        ]
+        # each page of this documentation has a near one that is wrong
+        table.append({"question": names[page], "nearest": names[owners[near_wrong[0]]]})
+        near = [texts[piece] for piece in near_wrong[SKIPPED : SKIPPED + DRAWN]]
         far = [texts[piece] for piece in others[NEAR:]]
-        questions.append((summaries[page], [texts[right]], wrong, far))
+        questions.append((summaries[page], [texts[right]], near, far))
     return questions, table
 
 
@@ -143,19 +165,23 @@ def ranking_loss(
     """
     pairs = [(question, text) for question, texts in batch for text in texts]
     scores = scores_of(tokenizer, model, pairs).reshape(len(batch), GROUP)
+    # the right text of each group is at place 0
     loss = torch.nn.functional.cross_entropy(scores, torch.zeros(len(batch), dtype=torch.long))
     return loss, int((scores.argmax(dim=1) == 0).sum())
 
 
 def right_by_vectors(held: list[Group]) -> int:
-    """In how many groups the right text is nearest to the question by the encoder's vectors."""
+    """In how many of these groups the encoder's vector of the right text is nearest to the
+    question's.
+    """
     questions = text_vectors([question for question, _ in held])
     texts = text_vectors([text for _, texts in held for text in texts])
+    # (groups, GROUP)
     cosines = (questions[:, None] * texts.reshape(len(held), GROUP, -1)).sum(axis=2)
     return int((cosines.argmax(axis=1) == 0).sum())
 
 
-def right_by(tokenizer: Tokenizer, model: Model, held: list[Group]) -> int:
+def right_by_model(tokenizer: Tokenizer, model: Model, held: list[Group]) -> int:
     """In how many of these groups the cross-encoder puts the right text first."""
     batches = (held[start : start + BATCH] for start in range(0, len(held), BATCH))
     with torch.inference_mode(), evaluating(model):
@@ -163,7 +189,12 @@ def right_by(tokenizer: Tokenizer, model: Model, held: list[Group]) -> int:
 
 
 def trained_on_questions(questions: list[Question], bar: Bar) -> tuple[Tokenizer, Model, list[Row]]:
-    """(tokenizer, model, rows): trained on all questions but HELD. A row for every EVERY steps."""
+    """(tokenizer, model, rows): trained on all questions but HELD, drawn ones.
+
+    A row for every EVERY steps, and for the last one: `step`, `loss` (the mean of the last EVERY),
+    and in how many of the held-out groups the right text is first by the model (`right`) and by
+    vectors (`by_vectors`). bar: it moves by one for each step.
+    """
     torch.manual_seed(SEED)
     generator = random.Random(SEED)
     shuffled = generator.sample(questions, len(questions))
@@ -186,7 +217,7 @@ def trained_on_questions(questions: list[Question], bar: Bar) -> tuple[Tokenizer
                     {
                         "step": len(losses),
                         "loss": round(float(np.mean(losses[-EVERY:])), 3),
-                        "right": right_by(tokenizer, model, held),
+                        "right": right_by_model(tokenizer, model, held),
                         "by_vectors": by_vectors,
                     }
                 )
@@ -195,9 +226,9 @@ def trained_on_questions(questions: list[Question], bar: Bar) -> tuple[Tokenizer
 
 
 def candidates(docs: pd.DataFrame, queries: pd.DataFrame) -> list[list[int]]:
-    """For each query the places that a first search has found: by words, and by both of FOUND.
+    """For each query the places that first searches found: by words, and by both ways of FOUND.
 
-    Each place comes once.
+    Each place comes once. `docs` must be the documentation of RUNS.
     """
     runs = pd.read_csv(RUNS).set_index(["way", "query"])["names"]
     place_of = dict(zip(docs["name"], docs.index))
@@ -205,8 +236,8 @@ def candidates(docs: pd.DataFrame, queries: pd.DataFrame) -> list[list[int]]:
     places_of_queries = []
     for query, places in zip(queries["id"], by_words):
         names = " ".join(runs[way, query] for way in FOUND).split()
-        found = [*places, *(place_of[name] for name in names)]
-        places_of_queries.append(list(dict.fromkeys(found)))
+        all_places = [*places, *(place_of[name] for name in names)]
+        places_of_queries.append(list(dict.fromkeys(all_places)))
     return places_of_queries
 
 
@@ -214,7 +245,8 @@ def reranked(
     docs: pd.DataFrame, queries: pd.DataFrame, tokenizer: Tokenizer, model: Model
 ) -> list[Row]:
     """A row for each query and candidate: the score of the page, read from its beginning."""
-    rows, names, texts = [], docs["name"].tolist(), pages(docs)
+    names, texts = docs["name"].tolist(), pages(docs)
+    rows = []
     with torch.inference_mode():
         for query_id, query, places in zip(
             queries["id"], queries["query"], candidates(docs, queries)

@@ -27,9 +27,10 @@ from .common import FOLDER, Folder, script, write_table
 
 # one row per way and query: the names of the best texts, the best one first
 RUNS = FOLDER / "search_runs.csv"
-# one row per review query: the places of the best texts by late interaction
+# one row per review query: the places of the ten best texts by late interaction, the best first
 REVIEWS = FOLDER / "search_reviews.csv"
-VECTORS = FOLDER / "search_windows.safetensors"  # the unit vectors of all windows, in float16
+# "vectors": the unit vectors of all windows, in float16; "owners": the place of each one's text
+VECTORS = FOLDER / "search_windows.safetensors"
 WORDS, DEPTH = 100, 30  # words in a window; texts that are kept for each query
 
 
@@ -64,13 +65,16 @@ def summary(text: str) -> str:
 
 
 def sections(text: str) -> list[str]:
-    """The numpydoc sections of a docstring (headings underlined), in windows of WORDS words."""
+    """The numpydoc sections of a docstring (headings underlined), in windows of WORDS words.
+
+    What stands before the first heading is a section, too.
+    """
     parts = re.split(r"\n(?=[A-Z][A-Za-z ]+\n-{3,}\n)", text)
     return [window for part in parts if part.strip() for window in chunks(part, WORDS)]
 
 
 def checksum(docs: pd.DataFrame) -> str:
-    """A fingerprint of the documentation that the stored results are about."""
+    """A fingerprint of the documentation that the stored results are about: 16 hex digits."""
     # words alone: Python 3.13 and later indent some docstrings differently
     words = docs["text"].str.split().str.join(" ")
     return hashlib.sha256("\0".join(docs["name"] + "\n" + words).encode()).hexdigest()[:16]
@@ -99,10 +103,14 @@ def ways(docs: pd.DataFrame) -> dict[str, list[list[str]]]:
 
 
 def text_vectors(texts: Iterable[str], model: Any = None) -> np.ndarray:
-    """Unit vectors (texts, hidden), computed in bfloat16 where the processor has it."""
+    """Unit vectors (texts, hidden) in float32, computed in bfloat16 where the processor has it.
+
+    model: as in `embed`. Texts that are too long for it are cut off, without a warning.
+    """
     with warnings.catch_warnings(action="ignore"):  # about texts that are cut off
-        precision = "bfloat16" if has_bfloat16() else "float32"
-        return embed(list(texts), model=model, precision=precision)
+        return embed(
+            list(texts), model=model, precision="bfloat16" if has_bfloat16() else "float32"
+        )
 
 
 def others() -> dict[str, Callable[[Iterable[str]], np.ndarray]]:
@@ -133,7 +141,7 @@ def best(scores: np.ndarray, k: int) -> np.ndarray:
 
 def late_interaction(queries: pd.Series, texts: list[str]) -> np.ndarray:
     """MaxSim of each query with each text (queries, texts), cut at the encoder's length."""
-    tokens_of_queries = dict(token_vectors(queries))
+    tokens_of_queries = dict(token_vectors(queries))  # {place: vectors}
     scores = np.empty((len(queries), len(texts)), dtype=np.float32)
     for text, text_tokens in token_vectors(texts):
         for query, query_tokens in tokens_of_queries.items():
@@ -142,7 +150,10 @@ def late_interaction(queries: pd.Series, texts: list[str]) -> np.ndarray:
 
 
 def token_vectors(sentences: Iterable[str]) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield (place, unit vectors of its tokens) for each sentence, in any order."""
+    """Yield (place, unit vectors of its tokens) for each sentence, in any order.
+
+    The vectors are an array (tokens, hidden), without padding.
+    """
     with warnings.catch_warnings(action="ignore"):  # about texts that are cut off
         for places, states, mask in hidden_states(list(sentences)):
             for place, vectors, real in zip(places, normalise(states[-1]), mask.bool()):
@@ -167,7 +178,7 @@ def scored(
                 folder / VECTORS.name,
                 metadata={"checksum": checksum(docs)},
             )
-            # the windows of a page stand side by side
+            # the windows of a page stand side by side, and each page has one or more
             sums = np.add.reduceat(vectors, np.searchsorted(owners, np.arange(len(docs))))
             means = sums / np.linalg.norm(sums, axis=1, keepdims=True)  # of length 1
             yield "mean of windows", query_vectors @ means.T
@@ -188,6 +199,7 @@ def main(folder: Folder) -> None:
         ]
     write_table(runs, folder / RUNS.name)
 
+    # the collection of `matryoshka.review_parts`
     reviews = load_reviews("rotten_tomatoes")["text"]
     reviews = reviews[reviews.str.split().str.len().between(12, 24)].tolist()
     review_queries = load_queries()["query"]

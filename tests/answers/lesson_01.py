@@ -13,44 +13,45 @@ def encode_with_get(words, vocabulary):
 
 
 # An answer that takes `twin(piece)` for a piece that the vocabulary lacks; [UNK] if it lacks both.
+# It makes each piece a word of its own, which does not change the ids.
 def encode_or_its_twin(twin):
     return lambda words, vocabulary: encode_with_get(
-        [
-            [piece if piece in vocabulary else twin(piece) for piece in pieces_of_word]
-            for pieces_of_word in words
-        ],
+        [[piece if piece in vocabulary else twin(piece)] for piece in itertools.chain(*words)],
         vocabulary,
     )
 
 
+# `mark`: what the entry begins with, "##" where `word` is the rest of a word.
 def wordpiece_recursive(word, pieces, mark=""):
     if not word:
         return []
     for end in reversed(range(1, len(word) + 1)):
-        if mark + word[:end] in pieces:
+        start = mark + word[:end]
+        if start in pieces:
             rest = wordpiece_recursive(word[end:], pieces, "##")
-            return ["[UNK]"] if rest == ["[UNK]"] else [mark + word[:end]] + rest
+            return rest if rest == ["[UNK]"] else [start, *rest]
     return ["[UNK]"]
 
 
-# Lets an entry with ## open a word, too.
+# Lets entries with ## open a word that is [UNK] without them.
 def wordpiece_any_start(word, pieces):
     cut = wordpiece_recursive(word, pieces)
     return wordpiece_recursive(word, pieces, "##") if cut == ["[UNK]"] else cut
 
 
-# The parts of the word as entries: those that begin at any place, or at one of `starts`.
+# All parts of a word, written as entries; with `starts`, only parts that begin at these places.
 def entries(word, starts=None):
     for start in range(len(word)) if starts is None else starts:
         for end in range(start + 1, len(word) + 1):
             yield ("##" if start else "") + word[start:end]
 
 
+# Whether the entry makes more pieces of the word. [UNK] is a single piece, so it is never more.
 def harms(entry, word, pieces):
     return len(wordpiece_recursive(word, pieces | {entry})) > len(wordpiece_recursive(word, pieces))
 
 
-# The last harmful entry.
+# A right answer: the last harmful entry.
 def harmful_last(word, pieces):
     return [entry for entry in entries(word) if harms(entry, word, pieces)][-1]
 
@@ -63,7 +64,7 @@ def harmful_or_unknown(word, pieces):
     return unknown[-1] if unknown else harmful_last(word, pieces)
 
 
-# Also takes an entry that cuts the word into as many pieces, but others.
+# Also accepts an entry with which the word has as many pieces as before, but different ones.
 def harmful_or_equal(word, pieces):
     before = wordpiece_recursive(word, pieces)
     cuts = {entry: wordpiece_recursive(word, pieces | {entry}) for entry in entries(word)}
@@ -74,26 +75,30 @@ def harmful_or_equal(word, pieces):
     )
 
 
-# Tries only longer pieces at two places of the present cut.
+# Tries only entries that begin where the word does or where its last piece but one does, and
+# returns None if no such entry is harmful.
 def harmful_at_boundaries(word, pieces):
     cut = [piece.removeprefix("##") for piece in wordpiece_recursive(word, pieces)]
-    tried = entries(word, [0, sum(map(len, cut[:-2]))])
+    start_of_last_two = len("".join(cut[:-2]))
+    tried = entries(word, starts=[0, start_of_last_two])
     return next((entry for entry in tried if harms(entry, word, pieces)), None)
 
 
-# Merges into the last symbol of the result, unless it is `fresh`: just merged itself. If `again`,
-# into this one, too. `form` is applied to compare symbols, `joined` to the merged one.
-def merge_by_memory(symbols, pair, again=False, form=str, joined=str):
-    out, fresh = [], False
-    wanted = [form(symbol) for symbol in pair]
+# A right answer; each keyword breaks one sentence of the text: `again` lets a merged symbol be
+# merged once more, `compared_as` changes symbols before they are compared, and `written_as` changes
+# a merged one. `str` changes nothing.
+def merge_by_memory(symbols, pair, again=False, compared_as=str, written_as=str):
+    merged, last_is_merged = [], False
+    wanted = [compared_as(symbol) for symbol in pair]
     for symbol in symbols:
-        if out and (again or not fresh) and [form(out[-1]), form(symbol)] == wanted:
-            out[-1] = joined(out[-1] + symbol)
-            fresh = True
+        pair_here = [compared_as(part) for part in (*merged[-1:], symbol)]
+        if pair_here == wanted and (again or not last_is_merged):
+            merged[-1] = written_as(merged[-1] + symbol)
+            last_is_merged = True
         else:
-            out.append(symbol)
-            fresh = False
-    return out
+            merged.append(symbol)
+            last_is_merged = False
+    return merged
 
 
 # Joins the symbols with `separator`, replaces whole symbols only, and splits again.
@@ -101,7 +106,7 @@ def merge_with_separator(separator):
     def merge(symbols, pair):
         inside, border = re.escape(separator.join(pair)), re.escape(separator)
         # the pair between two separators, or at an end of the text
-        whole_symbols = rf"(?:(?<=^)|(?<={border})){inside}(?=$|{border})"
+        whole_symbols = rf"(?:^|(?<={border})){inside}(?=$|{border})"
         text = re.sub(whole_symbols, lambda _: pair[0] + pair[1], separator.join(symbols))
         return text.split(separator) if symbols else []
 
@@ -137,7 +142,7 @@ RIGHT = {
     "01-merge": [
         merge_by_memory,
         lambda *args: tuple(merge_by_memory(*args)),
-        # the same list, where there is nothing to merge
+        # returns the caller's own list where there is nothing to merge
         lambda symbols, pair: (
             merge_by_memory(symbols, pair) if pair in zip(symbols, symbols[1:]) else symbols
         ),
@@ -145,6 +150,7 @@ RIGHT = {
 }
 
 COMPLETED = {
+    # `accumulate` yields the starts of a string: its first letter, its first two, and so on
     "01-longest-start": [
         lambda rest, pieces, mark="": max(
             (start for start in itertools.accumulate(rest) if f"{mark}{start}" in pieces),
@@ -195,7 +201,7 @@ PROMISES = {
             "`[CLS]`, then all pieces in order, then `[SEP]`",
             lambda *args: sorted(encode_with_get(*args)),
         ),
-        (
+        (  # takes a piece without its ##, then one with ##
             "A piece that is not in the vocabulary gets the id of `[UNK]`",
             encode_or_its_twin(lambda piece: piece.strip("#")),
         ),
@@ -205,7 +211,7 @@ PROMISES = {
         ),
     ],
     "01-wordpiece": [
-        (
+        (  # gives up on a single letter
             "string of at least one letter",
             lambda word, pieces: wordpiece_recursive(word, pieces) if len(word) > 1 else ["[UNK]"],
         ),
@@ -217,7 +223,7 @@ PROMISES = {
     ],
     "01-harmful-entry": [
         ("Return one entry, a string", lambda *args: [harmful_last(*args)]),
-        (  # an entry that `pieces` has already
+        (  # returns the longest part of the word that `pieces` has already
             "that is not in `pieces` yet",
             lambda word, pieces: max(
                 (piece for piece in pieces if piece.replace("##", "") in word), key=len
@@ -240,35 +246,21 @@ PROMISES = {
         ),
         (  # does not tell capital letters from small ones
             "every occurrence of the pair",
-            lambda symbols, pair: merge_by_memory(symbols, pair, form=str.lower),
+            lambda symbols, pair: merge_by_memory(symbols, pair, compared_as=str.lower),
         ),
-        (
+        (  # merges only where the merged symbol has two letters
             "A symbol may be longer than a letter",
             lambda symbols, pair: (
                 merge_by_memory(symbols, pair) if len("".join(pair)) == 2 else list(symbols)
             ),
         ),
-        *(
+        *(  # no separator is safe, however rare: each of these characters, and ##
             ("it can be any string", merge_with_separator(separator))
-            for separator in (
-                " ",
-                "\0",
-                "\n",
-                "\t",
-                ",",
-                "|",
-                "#",
-                "##",
-                "_",
-                "\x1f",
-                "§",
-                "→",
-                "\ue000",
-            )
+            for separator in [*" \0\n\t,|#_\x1f§→\ue000", "##"]
         ),
         (  # writes the merged symbol in small letters
             "joined unchanged",
-            lambda symbols, pair: merge_by_memory(symbols, pair, joined=str.lower),
+            lambda symbols, pair: merge_by_memory(symbols, pair, written_as=str.lower),
         ),
     ],
 }

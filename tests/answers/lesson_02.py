@@ -8,11 +8,13 @@ import scipy.special
 import torch
 
 
+# `width`: by default, that of the longest row.
 def padded(batch, pad_id, width=None):
     width = max(map(len, batch)) if width is None else width
     return [row + [pad_id] * (width - len(row)) for row in batch]
 
 
+# 1 at an id, 0 at padding.
 def masks(batch, width=None):
     return padded([[1] * len(row) for row in batch], 0, width)
 
@@ -50,11 +52,11 @@ def leaks(
     threshold=1e-4,
     size_of_change=lambda change: change.abs().amax(2),
 ):
-    """For each row, whether other ids at its padding change its vectors; each keyword changes one
-    thing.
+    """A right answer: for each row, whether other ids at its padding change its real vectors.
 
-    `replacement` holds the other ids, `counted` has 1 where a change counts, and `size_of_change`
-    makes one number of the change of a vector.
+    Each keyword exchanges one step: `replacement` (batch, tokens), the other ids; `counted` (batch,
+    tokens), 1 where a change counts; `threshold`, above which it does; `size_of_change`, what makes
+    one number of the change of each vector: (batch, tokens, hidden) to (batch, tokens).
     """
     replacement = (ids + 1) % size if replacement is None else replacement
     counted = mask if counted is None else counted
@@ -107,6 +109,7 @@ COMPLETED = {
         lambda lengths: 1 - np.mean(lengths, dtype=np.float32) / np.max(lengths),
         lambda lengths: 1 - torch.tensor(lengths).double().mean() / max(lengths),
         lambda lengths: 1 - Fraction(sum(lengths), len(lengths) * max(lengths)),
+        # the share of zeros in the mask
         lambda lengths: np.mean(np.array(masks([[0] * length for length in lengths])) == 0),
     ],
 }
@@ -126,13 +129,13 @@ PROMISES = {
             lambda batch, pad_id: (masks(batch), padded(batch, pad_id)),
             "in the reverse order",
         ),
-        (
+        (  # pads to 20 ids, which is more than any row of the check has
             "as long as the longest row of the batch",
             lambda batch, pad_id: (padded(batch, pad_id, 20), masks(batch, 20)),
         ),
     ],
     "02-truncate": [
-        (
+        (  # writes the id that [CLS] has in BERT
             "do not write 101 or 102",
             lambda ids, max_length: (
                 ids if len(ids) <= max_length else [101, *ids[1 : max_length - 1], ids[-1]]
@@ -152,10 +155,11 @@ PROMISES = {
                 ids if len(ids) < max_length else [*ids[: max_length - 2], ids[-1]]
             ),
         ),
+        # keeps three ids at least
         ("`max_length` is at least 2", lambda ids, max_length: cut(ids, max(max_length, 3))),
     ],
     "02-find-the-bug": [
-        (  # without columns of padding alone, and transposed
+        (  # drops the columns that hold only padding, and transposes the rest
             "weights of the same shape",
             lambda scores, mask: softmax(scores, mask)[:, mask.any(0)].T,
         ),
@@ -164,15 +168,17 @@ PROMISES = {
             lambda scores, mask: softmax(scores, mask).clamp(min=1e-5),
             "gives padding the weight 1e-05 where exactly 0",
         ),
+        # gives padding a weight too small to see
         ("exactly 0 at padding", lambda scores, mask: softmax(scores, mask).clamp(min=1e-30)),
+        # makes the softmax sharper
         ("in each row the softmax", lambda scores, mask: softmax(scores * 2, mask)),
-        (  # takes the first places for the real ones
+        (  # takes the first positions of a row to be the real ones
             "Padding may be on either side",
             lambda scores, mask: softmax(
                 scores, torch.arange(scores.shape[1]) < mask.sum(1, keepdim=True)
             ),
         ),
-        (
+        (  # limits high scores to a hundred thousand; the next limits low ones to minus that
             "between minus a million and a million",
             lambda scores, mask: softmax(scores.clamp(max=1e5), mask),
         ),
@@ -180,7 +186,7 @@ PROMISES = {
             "between minus a million and a million",
             lambda scores, mask: softmax(scores.clamp(min=-1e5), mask),
         ),
-        (  # a high score at padding outweighs the penalty
+        (  # subtracts 2e6 at padding: from a million, that leaves a score that real tokens have
             "Any score, even at padding",
             lambda scores, mask: (scores + (1 - mask) * -2e6).softmax(1),
         ),
@@ -206,6 +212,7 @@ PROMISES = {
                 counted=(mask.cumsum(1) == mask.sum(1, keepdim=True)) * mask,
             ),
         ),
+        # other limits than 1e-4; the check has changes of 7e-5 and 1.5e-4, on either side of it
         ("by more than 1e-4", lambda *args: leaks(*args, threshold=1e-6)),
         ("by more than 1e-4", lambda *args: leaks(*args, threshold=5e-5)),
         ("by more than 1e-4", lambda *args: leaks(*args, threshold=2e-4)),
@@ -222,7 +229,7 @@ PROMISES = {
             "change any number in the vectors",
             lambda *args: leaks(*args, size_of_change=lambda change: change.sum(2).abs()),
         ),
-        (  # the first real id of each row, in all its places
+        (  # puts the first real id of a row at its padding, where the same id may stand already
             "Any of them may stand at a padded position",
             lambda encode, ids, mask, size: leaks(
                 encode,
@@ -232,29 +239,27 @@ PROMISES = {
                 replacement=ids.gather(1, mask.argmax(1, keepdim=True)).expand_as(ids),
             ),
         ),
-        (  # the same id everywhere, which may stand there already
+        (  # puts one id at all padding, where it may stand already; the next takes the last id
             "Any of them may stand at a padded position",
             lambda encode, ids, mask, size: leaks(
-                encode, ids, mask, size, replacement=torch.full_like(ids, 7)
+                encode, ids, mask, size, replacement=torch.full_like(ids, size // 2)
             ),
         ),
         (
             "Any of them may stand at a padded position",
             lambda encode, ids, mask, size: leaks(
-                encode, ids, mask, size, replacement=torch.full_like(ids, 21)
+                encode, ids, mask, size, replacement=torch.full_like(ids, size - 1)
             ),
         ),
-        (
+        (  # changes no id at the padding before a text
             "Padding may stand on either side",
             lambda encode, ids, mask, size: leaks(
                 encode, ids, mask, size, replacement=changed_only_behind(ids, mask, size)
             ),
         ),
-        (  # leaves the rows out
+        (  # returns nothing for a batch without any padding
             "a row may have none",
-            lambda encode, ids, mask, size: [
-                bool(leak) for leak in leaks(encode, ids, mask, size) if not mask.all()
-            ],
+            lambda encode, ids, mask, size: [] if mask.all() else leaks(encode, ids, mask, size),
         ),
     ],
 }

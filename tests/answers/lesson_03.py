@@ -1,5 +1,6 @@
 """Answers to lesson 03; `__init__.py` says what the tables are."""
 
+import itertools
 import statistics
 
 import numpy as np
@@ -8,51 +9,58 @@ import torch.nn.functional as F
 
 
 def word_by_mask(states, word_ids, index):
-    keep = torch.tensor([word == index for word in word_ids])
-    return torch.mean(states[keep], 0)
+    return torch.mean(states[torch.tensor([word == index for word in word_ids])], 0)
 
 
+# A list of all hidden states, from 0 on, with `vector` for token `position` in state `layer`.
 def patch_in_a_loop(embeddings, layers, layer, position, vector):
     states = [embeddings.clone()]
     if layer == 0:
         states[0][position] = vector
-    for below, (mix, weight) in enumerate(layers):
+    for number, (mix, weight) in enumerate(layers, start=1):
         new = torch.tanh(mix @ states[-1] @ weight)
-        if below + 1 == layer:
+        if number == layer:
             new[position] = vector
         states.append(new)
     return states
 
 
 def nearest_by_loop(vectors, senses):
-    right = 0
+    hits = 0
     for place, row in enumerate(vectors):
         others = [other for other in range(len(senses)) if other != place]
         nearest = max(others, key=lambda other: F.cosine_similarity(row, vectors[other], dim=0))
-        right += senses[nearest] == senses[place]
-    return right / len(senses)
+        hits += senses[nearest] == senses[place]
+    return hits / len(senses)
 
 
-# A right answer, except that `change(cosines, labels)` is what it searches.
+# A right answer, except that it searches the table `change(cosines, senses)`.
 def nearest_changed(change):
     def nearest(vectors, senses):
         unit = F.normalize(vectors)
         cosines = change(unit @ unit.T, senses).fill_diagonal_(-torch.inf)
-        right = [
-            senses[nearest] == sense for sense, nearest in zip(senses, cosines.argmax(1).tolist())
-        ]
-        return sum(right) / len(senses)
+        hits = [senses[row] == sense for sense, row in zip(senses, cosines.argmax(1).tolist())]
+        return sum(hits) / len(senses)
 
     return nearest
 
 
-# An answer for which labels are the same if this part of them is.
+# An answer that compares `part(label)` instead of whole labels.
 def nearest_by_part(part):
     return lambda vectors, senses: nearest_by_loop(vectors, [part(label) for label in senses])
 
 
+# A table (words, words) that is true where two words have the same sense, so on the diagonal, too.
 def of_one_sense(senses):
     return torch.tensor(np.equal.outer(senses, senses))
+
+
+# The mean cosine of the pairs whose senses are the same, or of those whose senses are not.
+def mean_over_pairs(cosines, senses, same):
+    pairs = itertools.combinations(range(len(senses)), 2)
+    return statistics.fmean(
+        cosines[i, j].item() for i, j in pairs if (senses[i] == senses[j]) == same
+    )
 
 
 RIGHT = {
@@ -88,28 +96,22 @@ COMPLETED = {
         lambda states, row, position: torch.einsum(
             "lbth,b,t->lh",
             torch.stack(states),
-            *(torch.eye(size)[place] for size, place in zip(states[0].shape, (row, position))),
+            torch.eye(len(states[0]))[row],
+            torch.eye(len(states[0][0]))[position],
         ),
     ],
     "03-gap-from-table": [
-        # loops below the diagonal
-        lambda cosines, senses: np.subtract(
-            *(
-                statistics.fmean(
-                    cosine
-                    for i, row in enumerate(cosines.tolist())
-                    for j, cosine in enumerate(row[:i])
-                    if (senses[i] == senses[j]) == same
-                )
-                for same in (True, False)
-            )
+        # each pair once
+        lambda cosines, senses: (
+            mean_over_pairs(cosines, senses, same=True)
+            - mean_over_pairs(cosines, senses, same=False)
         ),
-        # booleans: one half of the pairs of one sense, and all pairs of two
+        # each pair of one sense once, and each pair of two senses twice
         lambda cosines, senses: (
             cosines[of_one_sense(senses).triu(1)].mean()
             - cosines[~of_one_sense(senses)].double().mean()
         ),
-        # NumPy's masked arrays
+        # NumPy's masked arrays, which leave out where the mask is true
         lambda cosines, senses: (
             np.ma.array(
                 cosines, mask=~of_one_sense(senses).numpy() | np.eye(len(senses), dtype=bool)
@@ -130,23 +132,25 @@ COMPLETED = {
             - cosines[~of_one_sense(senses)].mean()
         ),
     ],
+    # the share of draws in which the mean of `second` is above that of `first`
     "03-overtaken": [
         # sums of each draw
         lambda first, second, draws: (
             sum(sum(first[drawn]) < sum(second[drawn]) for drawn in draws) / len(draws)
         ),
         lambda first, second, draws: np.mean(first[draws].mean(1) < second[draws].mean(1)),
+        # in float32
         lambda first, second, draws: (
             torch.tensor(first - second).float()[torch.tensor(draws)].mean(1).lt(0).float().mean()
         ),
         # the mean of the differences, and the result in float32
         lambda first, second, draws: np.mean(
-            np.einsum("dw->d", (first - second)[draws]) / len(first) < 0, dtype="f"
+            np.einsum("dw->d", (first - second)[draws]) / len(first) < 0, dtype=np.float32
         ),
         lambda first, second, draws: statistics.mean(
             statistics.fmean(first[drawn] - second[drawn]) < 0 for drawn in draws
         ),
-        # each draw as a row of weights
+        # each draw as a row of weights: the share of its places that hold each word
         lambda first, second, draws: (
             (draws[:, :, None] == np.arange(len(first))).mean(axis=1) @ (first - second) < 0
         ).mean(),
@@ -181,7 +185,7 @@ PROMISES = {
                 word_by_mask(states, word_ids, index) if index else states[1]
             ),
         ),
-        (
+        (  # (1, hidden)
             "of shape (hidden,)",
             lambda states, word_ids, index: word_by_mask(states, word_ids, index)[None],
             "their shape is",
@@ -194,13 +198,13 @@ PROMISES = {
             "times 100",
         ),
         ("the same label", lambda vectors, senses: 1 - nearest_by_loop(vectors, senses), "1 minus"),
-        # this one and the next four compare a part of a label, its length or its letters
+        # compare the first or last letter, the length, the first word, the letters in any order
         ("the same label", nearest_by_part(lambda label: label[0])),
         ("the same label", nearest_by_part(lambda label: label[-1])),
         ("the same label", nearest_by_part(len)),
         ("the same label", nearest_by_part(lambda label: label.split()[0])),
         ("the same label", nearest_by_part(sorted)),
-        (  # prefers rows whose labels begin alike
+        (  # prefers rows whose labels begin alike: 3 outweighs any difference of cosines
             "most similar *other* row",
             nearest_changed(
                 lambda cosines, senses: cosines + 3 * of_one_sense([sense[0] for sense in senses])
@@ -215,6 +219,7 @@ PROMISES = {
                 vectors, [sense == senses[0] for sense in senses]
             ),
         ),
+        # takes a negative cosine for 0
         ("can be negative, down to −1", nearest_changed(lambda cosines, _: cosines.clamp(min=0))),
     ],
     "03-patch": [

@@ -10,51 +10,69 @@ import torch
 import torch.nn.functional as F
 
 
-def joined(queries, keys, values, heads):
-    parts = []
-    for own in torch.arange(queries.shape[1]).chunk(heads):
-        logits = queries[:, own] @ keys[:, own].T / math.sqrt(len(own))
-        parts.append(torch.softmax(logits, dim=1) @ values[:, own])
-    return torch.cat(parts, dim=1)
+def attention_by_head(queries, keys, values, heads):
+    received = []
+    for columns in torch.arange(queries.shape[1]).chunk(heads):
+        logits = queries[:, columns] @ keys[:, columns].T / math.sqrt(len(columns))
+        received.append(torch.softmax(logits, dim=1) @ values[:, columns])
+    return torch.cat(received, dim=1)
+
+
+# (tokens, hidden) becomes (heads, tokens, numbers of one head).
+def by_head(table, heads):
+    return torch.stack(table.chunk(heads, dim=1))
 
 
 def weights_of_real_tokens(queries, keys, mask):
     real = mask.nonzero().flatten()
+    logits = torch.einsum("hid,hjd->hij", queries, keys[:, real]) / np.sqrt(queries.size(-1))
     weights = torch.zeros(len(queries), len(mask), len(mask))
-    weights[:, :, real] = torch.softmax(
-        torch.einsum("hid,hjd->hij", queries, keys[:, real]) / np.sqrt(queries.size(-1)), -1
-    )
+    weights[:, :, real] = torch.softmax(logits, -1)
     return weights
 
 
-def scaled_products(queries, keys, divisor=None):
-    divisor = queries.size(2) if divisor is None else divisor
-    return torch.bmm(queries, keys.permute(0, 2, 1)) / divisor**0.5
+# `d`: by default, how many numbers a query has.
+def scaled_products(queries, keys, d=None):
+    d = queries.size(2) if d is None else d
+    return torch.bmm(queries, keys.permute(0, 2, 1)) / d**0.5
 
 
+# -1e9 is far below the lowest scores, of about minus a million.
 def lowered_at_padding(logits, mask):
     return torch.where(mask.bool(), logits, torch.tensor(-1e9))
 
 
+# The state given, and that after each layer.
 def states_of(state, layers):
     return list(itertools.accumulate(layers, lambda before, layer: layer(before), initial=state))
 
 
-# A right answer; each keyword exchanges one step: `numbers`, which of a vector are replaced;
-# `shift`, from how many tokens before; `length`, of a change; `rest`, the layers that are run from a
-# depth on.
-def map_by_loops(target, source, layers, numbers=slice(None), shift=0, length=None, rest=None):
-    length = length or (lambda change: math.hypot(*change.tolist()))
-    rest = rest or (lambda depth: layers[depth:])
+# A right answer. Each keyword exchanges one step:
+#
+# - `numbers`: which numbers of a vector are replaced.
+# - `shift`: how many tokens before the patched one stands the token whose vector is taken.
+# - `layers_after(layers, depth)`: the layers that are run on the patched state.
+# - `length(change)`: the number for a change (hidden,) of the mean of the tokens' last vectors.
+def map_by_loops(
+    target,
+    source,
+    layers,
+    numbers=slice(None),
+    shift=0,
+    layers_after=lambda layers, depth: layers[depth:],
+    length=lambda change: math.hypot(*change.tolist()),
+):
     targets, sources = states_of(target, layers), states_of(source, layers)
+
+    def effect(depth, position):
+        patched = targets[depth].clone()
+        patched[0, position, numbers] = sources[depth][0, position - shift, numbers]
+        last = states_of(patched, layers_after(layers, depth))[-1]
+        return length((last - targets[-1])[0].mean(0))
+
     rows = []
     for depth in range(len(targets)):
-        rows.append([])
-        for position in range(target.shape[1]):
-            patched = targets[depth].clone()
-            patched[0, position, numbers] = sources[depth][0, position - shift, numbers]
-            changed = states_of(patched, rest(depth))[-1] - targets[-1]
-            rows[-1].append(length(changed[0].mean(0)))
+        rows.append([effect(depth, position) for position in range(target.shape[1])])
     return rows
 
 
@@ -71,23 +89,24 @@ def weights_by_log_sum(queries, keys, mask):
 
 RIGHT = {
     "05-find-the-bug": [
-        joined,
-        lambda queries, keys, values, heads: joined(
+        attention_by_head,
+        lambda queries, keys, values, heads: attention_by_head(
             queries.double(), keys.double(), values.double(), heads
         ),
-        lambda queries, keys, values, heads: torch.cat(
-            [
-                *F.scaled_dot_product_attention(
-                    *(torch.stack(table.chunk(heads, 1)) for table in (queries, keys, values))
-                )
-            ],
-            1,
+        # head by head, joined at the end
+        lambda queries, keys, values, heads: (
+            F.scaled_dot_product_attention(
+                by_head(queries, heads), by_head(keys, heads), by_head(values, heads)
+            )
+            .transpose(0, 1)
+            .flatten(1)
         ),
-        lambda *args: joined(*args).tolist(),
+        lambda *args: attention_by_head(*args).tolist(),
     ],
     "05-attention-weights": [
         weights_of_real_tokens,
         weights_by_log_sum,
+        # padding gets 50 less than the lowest score: its weight is below e^-50, or 2e-22
         lambda queries, keys, mask: F.softmax(
             scaled_products(queries, keys).masked_fill(
                 mask == 0, scaled_products(queries, keys).min().item() - 50
@@ -107,6 +126,7 @@ RIGHT = {
         entropy_by_where,
         lambda weights: scipy.stats.entropy(weights.numpy(), base=2, axis=-1),
         lambda weights: torch.distributions.Categorical(probs=weights).entropy() / math.log(2),
+        # what is added, 1e-7, changes the logarithms of tiny weights only, which hardly count
         lambda weights: -(weights * (weights + torch.finfo(weights.dtype).eps).log2()).sum(-1),
     ],
     "05-patching-map": [
@@ -121,7 +141,7 @@ COMPLETED = {
         lambda queries, keys, values: F.scaled_dot_product_attention(
             queries[None], keys[None], values[None]
         )[0],
-        lambda queries, keys, values: joined(queries, keys, values, heads=1),
+        lambda queries, keys, values: attention_by_head(queries, keys, values, heads=1),
         lambda queries, keys, values: (
             weights_by_log_sum(queries[None], keys[None], torch.ones(len(keys)))[0] @ values
         ),
@@ -140,7 +160,8 @@ COMPLETED = {
             @ values
         ),
     ],
-    # the mean weight of a word on the word before it, without [CLS] and [SEP]
+    # the mean weight of a word on the word before it, without [CLS] and [SEP]: of n tokens, n - 3
+    # are words with a word before them
     "05-previous-score": [
         lambda weights: weights[:, :, 2:-1, 1:-2].diagonal(dim1=2, dim2=3).mean(2),
         lambda weights: torch.stack(
@@ -150,16 +171,20 @@ COMPLETED = {
             :, :, range(2, weights.shape[2] - 1), range(1, weights.shape[2] - 2)
         ].mean(axis=-1),
         lambda weights: (
-            np.trace(weights[:, :, 1:-1, 1:-1].numpy(), -1, 2, 3, dtype=np.float64)
+            np.trace(
+                weights[:, :, 1:-1, 1:-1].numpy(), offset=-1, axis1=2, axis2=3, dtype=np.float64
+            )
             / (weights.shape[2] - 3)
         ),
         lambda weights: (
             torch.einsum("lhii->lh", weights[:, :, 2:-1, 1:-2]) / len(weights[0, 0, 3:])
         ),
+        # the rows from the second word on, each numbered by the place of the word before
         lambda weights: [
             [statistics.fmean(row[i] for i, row in enumerate(head[2:-1], 1)) for head in layer]
             for layer in weights.tolist()
         ],
+        # nothing but the diagonal below the main one is left
         lambda weights: (
             weights[:, :, 1:-1, 1:-1].tril(-1).triu(-1).sum((2, 3)) / (weights.shape[3] - 3)
         ),
@@ -168,7 +193,12 @@ COMPLETED = {
 
 WRONG = {
     "05-find-the-bug": [
-        (lambda queries, keys, values, heads: 2 * joined(queries, keys, values, heads), "times 2")
+        (
+            lambda queries, keys, values, heads: (
+                2 * attention_by_head(queries, keys, values, heads)
+            ),
+            "times 2",
+        )
     ],
     "05-entropy": [
         (
@@ -181,59 +211,65 @@ WRONG = {
 # words of the text, an answer that breaks them, and sometimes words of what it is told
 PROMISES = {
     "05-find-the-bug": [
-        (  # keeps the heads apart
+        (  # keeps the heads apart: (tokens, heads, numbers of one head)
             "of shape (tokens, hidden)",
-            lambda queries, keys, values, heads: joined(queries, keys, values, heads).unflatten(
-                -1, (heads, -1)
-            ),
+            lambda queries, keys, values, heads: attention_by_head(
+                queries, keys, values, heads
+            ).unflatten(-1, (heads, -1)),
         ),
-        (
+        (  # (hidden, tokens)
             "of shape (tokens, hidden)",
-            lambda queries, keys, values, heads: joined(queries, keys, values, heads).T,
+            lambda queries, keys, values, heads: attention_by_head(queries, keys, values, heads).T,
         ),
         (  # a single token loses its dimension
             "any number of tokens",
-            lambda queries, keys, values, heads: joined(queries, keys, values, heads).squeeze(0),
+            lambda queries, keys, values, heads: attention_by_head(
+                queries, keys, values, heads
+            ).squeeze(0),
         ),
         (  # exchanges queries and keys where there are as many tokens as heads
             "any number of tokens",
             lambda queries, keys, values, heads: (
-                joined(keys, queries, values, heads)
+                attention_by_head(keys, queries, values, heads)
                 if len(queries) == heads
-                else joined(queries, keys, values, heads)
+                else attention_by_head(queries, keys, values, heads)
             ),
         ),
-        ("and heads", lambda queries, keys, values, heads: joined(queries, keys, values, 2)),
+        # takes two heads, whatever their number
+        (
+            "and heads",
+            lambda queries, keys, values, heads: attention_by_head(queries, keys, values, 2),
+        ),
     ],
     "05-attention-weights": [
         (  # only the first head
             "for all heads at once",
             lambda queries, keys, mask: weights_of_real_tokens(queries, keys, mask)[0],
         ),
-        (  # takes 4 for a smaller d
+        (  # takes 4 for d where it is smaller
             "d can be any number",
             lambda queries, keys, mask: F.softmax(
                 lowered_at_padding(scaled_products(queries, keys, max(queries.shape[-1], 4)), mask),
                 -1,
             ),
         ),
-        (  # looks at the padding
+        (  # takes padding for real, and real tokens for padding
             "1 for real tokens and 0 for padding",
             lambda queries, keys, mask: weights_of_real_tokens(queries, keys, 1 - mask),
         ),
-        (  # takes the first places for the real ones
+        (  # takes the first positions to be the real ones
             "which may be on the right, on the left or on both sides",
             lambda queries, keys, mask: weights_of_real_tokens(
                 queries, keys, mask.sort(descending=True).values
             ),
         ),
-        (  # expects the real tokens at one end: where the mask begins with 1, or else at the other
+        (  # takes the first positions if the mask begins with 1, and otherwise the last
             "which may be on the right, on the left or on both sides",
             lambda queries, keys, mask: weights_of_real_tokens(
                 queries, keys, mask.sort(descending=bool(mask[0])).values
             ),
         ),
-        (
+        (  # (tokens, heads, tokens)
             "(heads, tokens, tokens)",
             lambda queries, keys, mask: weights_of_real_tokens(queries, keys, mask).transpose(0, 1),
         ),
@@ -268,17 +304,17 @@ PROMISES = {
                 weights.flatten(0, -3) if weights.ndim > 3 else weights
             ),
         ),
-        (  # takes the logarithm of a larger weight for a small one
+        (  # takes the logarithm of 3e-4 for that of a smaller weight; the check has some of 2e-7
             "the entropy of each row in bits",
             lambda weights: -(weights * weights.clamp(min=3e-4).log2()).sum(-1),
             "Small weights count, too",
         ),
-        (  # leaves small weights out
+        (  # leaves out weights below 1e-6
             "the entropy of each row in bits",
             lambda weights: entropy_by_where(torch.where(weights < 1e-6, 0, weights)),
             "Small weights count, too",
         ),
-        (  # of each column
+        (  # returns the entropy of each column
             "of each row",
             lambda weights: entropy_by_where(
                 weights.transpose(-1, -2) if weights.ndim > 1 else weights
@@ -286,7 +322,7 @@ PROMISES = {
         ),
     ],
     "05-patching-map": [
-        (  # without the first row where there is one layer
+        (  # leaves out the first row where there is one layer
             "one or more functions",
             lambda target, source, layers: (
                 map_by_loops(target, source, layers)
@@ -302,7 +338,7 @@ PROMISES = {
             "layer k is `layers[k - 1]`",
             lambda target, source, layers: map_by_loops(target, source, layers[:1] * len(layers)),
         ),
-        (  # leaves the first token out
+        (  # leaves out the first token
             "two texts with the same number of tokens",
             lambda target, source, layers: [
                 row[1:] for row in map_by_loops(target, source, layers)
@@ -319,17 +355,16 @@ PROMISES = {
         (  # runs only the next layer
             "run the remaining layers",
             lambda target, source, layers: map_by_loops(
-                target, source, layers, rest=lambda depth: layers[depth : depth + 1]
+                target, source, layers, layers_after=lambda layers, depth: layers[depth : depth + 1]
             ),
         ),
-        *(
-            (  # the largest change of a number, and the sum of all
-                "the Euclidean length of the change",
-                lambda target, source, layers, length=length: map_by_loops(
-                    target, source, layers, length=length
-                ),
-            )
-            for length in (lambda change: change.abs().max(), lambda change: change.abs().sum())
+        (  # the largest change of a number
+            "the Euclidean length of the change",
+            lambda *args: map_by_loops(*args, length=lambda change: change.abs().max()),
+        ),
+        (  # the sum of the changes of all numbers
+            "the Euclidean length of the change",
+            lambda *args: map_by_loops(*args, length=lambda change: change.abs().sum()),
         ),
         (
             "the Euclidean length of the change",

@@ -15,44 +15,45 @@ def cosine_by_loop(first, second):
     return product / lengths if lengths else 0
 
 
-def cosine_in_numpy(first, second):
-    x, y = first.numpy().astype("float64"), second.numpy().astype("float64")
-    lengths = np.linalg.norm(x) * np.linalg.norm(y)
-    return np.dot(x, y) / lengths if lengths > 0 else 0.0
-
-
+# The squared length of the mean of `total` unit vectors is the mean of all total² cosines, and
+# `total` of these are 1: those of a vector with itself.
 def mean_cosine_in_numpy(means, counts):
-    mean, total = np.average(means.numpy(), axis=0, weights=counts), sum(counts)
+    total = sum(counts)
+    mean = np.average(means.numpy(), axis=0, weights=counts)
     return (total * np.dot(mean, mean) - 1) / (total - 1)
 
 
+# Takes batches with the same mean and count once.
 def mean_cosine_without_copies(means, counts):
-    different = {(tuple(mean), count) for mean, count in zip(means.tolist(), counts)}
-    means, counts = map(np.array, zip(*different))
+    distinct = {(tuple(mean), count) for mean, count in zip(means.tolist(), counts)}
+    means, counts = map(np.array, zip(*distinct))
     return mean_cosine_in_numpy(torch.from_numpy(means), counts)
 
 
-def moved(rows):
+# Rows moved so that their mean is 0.
+def centred(rows):
     return rows - rows.mean(0)
 
 
 def plane_by_hand(first, second):
-    both = moved(np.vstack([first, second]))
+    both = centred(np.vstack([first, second]))
     _, _, axes = np.linalg.svd(both, full_matrices=False)
     points = both @ axes[:2].T
     return cdist(points[: len(first)], points[len(first) :])
 
 
+# Right for two vectors in float64.
 def cosine_of(first, second):
     lengths = first.norm() * second.norm()
     return 0.0 if lengths == 0 else (first @ second / lengths).item()
 
 
-def centred(first, second, background):
+def cosines_around(first, second, background):
     middle = background.mean(0)
     return F.cosine_similarity(first - middle, second - middle)
 
 
+# Distances in a plane that is fitted to `rows`, by default those of both sets.
 def distances_in(first, second, rows=None):
     plane = PCA(2).fit(np.vstack([first, second]) if rows is None else rows)
     return cdist(plane.transform(first), plane.transform(second))
@@ -70,12 +71,12 @@ def assign_in_loops(vectors, centres, threshold):
 RIGHT = {
     "06-assign": [
         assign_in_loops,
-        lambda vectors, centres, threshold: np.array(assign_in_loops(vectors, centres, threshold)),
         lambda *args: np.array(assign_in_loops(*args)),
+        lambda *args: torch.tensor(assign_in_loops(*args)),
     ],
     "06-cosine": [
         cosine_by_loop,
-        cosine_in_numpy,
+        lambda *args: np.float64(cosine_by_loop(*args)),
         lambda first, second: cosine_of(first.double(), second.double()),
     ],
     "06-mean-cosine": [
@@ -84,11 +85,11 @@ RIGHT = {
         lambda *args: np.array(mean_cosine_in_numpy(*args)),
     ],
     "06-centre": [
-        centred,
-        lambda first, second, background: centred(
+        cosines_around,
+        lambda first, second, background: cosines_around(
             first.double(), second.double(), background.double()
         ).tolist(),
-        lambda first, second, background: centred(first, second, background).numpy(),
+        lambda first, second, background: cosines_around(first, second, background).numpy(),
     ],
     "06-project": [
         plane_by_hand,
@@ -107,7 +108,7 @@ COMPLETED = {
             (first.numpy() / np.linalg.norm(first, axis=1, keepdims=True))
             @ F.normalize(second).numpy().T
         ),
-        # with 1 / length of each row
+        # `rsqrt` of a squared length is 1 / length
         lambda first, second: torch.einsum(
             "nh,mh,n,m->nm",
             first,
@@ -120,25 +121,26 @@ COMPLETED = {
             ((first @ second.T).T / first.norm(dim=1)).T.div(second.square().sum(1).sqrt()).double()
         ),
     ],
+    # the share of the variance that the projection on the axes keeps
     "06-share-kept": [
         lambda rows, axes: np.var(rows @ axes.T, axis=0).sum() / np.var(rows, axis=0).sum(),
         lambda rows, axes: np.trace(axes @ np.cov(rows.T) @ axes.T) / np.trace(np.cov(rows.T)),
         # 1 minus what the projection leaves
         lambda rows, axes: (
             1
-            - np.square(moved(rows) - moved(rows) @ axes.T @ axes).sum()
-            / np.square(moved(rows)).sum()
+            - np.square(centred(rows) - centred(rows) @ axes.T @ axes).sum()
+            / np.square(centred(rows)).sum()
         ),
         # in float32
         lambda rows, axes: (
-            torch.tensor(moved(rows).astype("f") @ axes.T.astype("f")).square().sum()
-            / np.sum(moved(rows).astype("f") ** 2)
+            torch.tensor(centred(rows).astype("f") @ axes.T.astype("f")).square().sum()
+            / np.sum(centred(rows).astype("f") ** 2)
         ),
         # from the lengths of both tables
         lambda rows, axes: (
             (
-                np.linalg.norm(np.einsum("nh,kh->nk", moved(rows), axes))
-                / np.linalg.norm(moved(rows))
+                np.linalg.norm(np.einsum("nh,kh->nk", centred(rows), axes))
+                / np.linalg.norm(centred(rows))
             )
             ** 2
         ),
@@ -148,6 +150,7 @@ COMPLETED = {
 WRONG = {
     "06-assign": [
         (
+            # no cosine is below -2
             lambda vectors, centres, threshold: assign_in_loops(vectors, centres, -2),
             "assign every vector",
         )
@@ -184,8 +187,9 @@ WRONG = {
 PROMISES = {
     "06-assign": [],
     "06-cosine": [
+        # fails at two dtypes, which torch does not multiply
         ("different dtypes", cosine_of),
-        (  # takes the second vector in the dtype of the first
+        (  # changes the second vector to the dtype of the first
             "or whole numbers, down to int8",
             lambda first, second: cosine_of(first.double(), second.to(first.dtype).double()),
         ),
@@ -195,7 +199,7 @@ PROMISES = {
                 (first * second).sum().double() / (first.double().norm() * second.double().norm())
             ),
         ),
-        (  # NaN where the first vector is all zeros
+        (  # returns NaN where only the first vector is all zeros
             "If either vector is all zeros",
             lambda first, second: (
                 math.nan
@@ -203,7 +207,7 @@ PROMISES = {
                 else cosine_of(first.double(), second.double())
             ),
         ),
-        (  # NaN where the second one is
+        (  # returns NaN where only the second vector is all zeros
             "If either vector is all zeros",
             lambda first, second: (
                 math.nan
@@ -211,7 +215,7 @@ PROMISES = {
                 else cosine_of(first.double(), second.double())
             ),
         ),
-        (  # does not add the products up
+        (  # does not add up the products; 1e-300 only prevents a division by 0
             "Return one number",
             lambda first, second: (
                 first.double()
@@ -221,31 +225,30 @@ PROMISES = {
         ),
     ],
     "06-mean-cosine": [
-        (  # a batch of one sentence does not count beside larger ones
+        (  # a batch of one sentence has the count 0 if any is larger
             "a batch may hold a single sentence",
             lambda means, counts: mean_cosine_in_numpy(
                 means, np.array(counts) - (max(counts) > 1) * (np.array(counts) == 1)
             ),
         ),
-        (  # batches with the same mean and count are taken once
-            "Two sentences with the same text are different sentences",
-            mean_cosine_without_copies,
-        ),
-        (  # one for each batch
+        ("Two sentences with the same text are different sentences", mean_cosine_without_copies),
+        (  # returns the same number for each batch
             "as one number",
             lambda means, counts: torch.tensor([mean_cosine_in_numpy(means, counts)] * len(counts)),
         ),
     ],
     "06-centre": [
-        (  # as many rows of the background as there are pairs
+        (  # uses only as many rows of the background as there are pairs
             "(n, hidden), (n, hidden) and (m, hidden)",
-            lambda first, second, background: centred(first, second, background[: len(first)]),
+            lambda first, second, background: cosines_around(
+                first, second, background[: len(first)]
+            ),
         ),
         (  # pairs them in the reverse order
             "row i of `first` with row i of `second`",
-            lambda first, second, background: centred(first, second.flip(0), background),
+            lambda first, second, background: cosines_around(first, second.flip(0), background),
         ),
-        (  # does not scale vectors up that are shorter than 1
+        (  # divides by 1 where a vector is shorter than that
             "the cosine of row i",
             lambda first, second, background: F.cosine_similarity(
                 first - background.mean(0), second - background.mean(0), eps=1.0
@@ -253,9 +256,13 @@ PROMISES = {
         ),
         (  # (n, 1)
             "as a tensor of shape (n,)",
-            lambda first, second, background: centred(first, second, background)[:, None],
+            lambda first, second, background: cosines_around(first, second, background)[:, None],
         ),
-        ("for all rows", lambda first, second, background: centred(first, second, background)[:1]),
+        # only the first row
+        (
+            "for all rows",
+            lambda first, second, background: cosines_around(first, second, background)[:1],
+        ),
     ],
     "06-project": [
         (
@@ -263,17 +270,17 @@ PROMISES = {
             lambda first, second: distances_in(first, second).T,
             "transposed",
         ),
-        (  # no more rows than `second` has
+        (  # returns no more rows than `second` has
             "(n, hidden) and (m, hidden)",
             lambda first, second: distances_in(first, second)[: len(second)],
         ),
-        (  # fits the plane to `first` alone
+        (  # fits the plane to `first` alone, unless that is a single row
             "fitted by PCA to both sets together",
             lambda first, second: distances_in(
                 first, second, rows=first if len(first) > 1 else np.vstack([first, second])
             ),
         ),
-        (  # computes something else for a single row
+        (  # if a set has a single row, fits the plane to `first` alone, and projects only that
             "when one set has a single row",
             lambda first, second: (
                 distances_in(first, second)

@@ -9,6 +9,8 @@ import torch
 import torch.nn.functional as F
 
 
+# The piece has the probability p where its logit is log(p / (1 - p)) above the log-sum-exp of the
+# others. A row that moves by `hidden` raises its logit by the square of the length of `hidden`.
 def row_with_torch(hidden, table, bias, piece, p):
     logits = table @ hidden + bias
     keep = torch.arange(len(bias)) != piece
@@ -31,8 +33,11 @@ def perplexity_with_the_library(logits, labels):
     return torch.exp(F.cross_entropy(logits.flatten(0, 1), labels.flatten()))
 
 
+# The logarithm of the sum of the exponentials. Less the highest number, no exponent is above 0, so
+# no exponential overflows.
 def log_sum(numbers):
-    return max(numbers) + math.log(math.fsum(math.exp(number - max(numbers)) for number in numbers))
+    highest = max(numbers)
+    return highest + math.log(math.fsum(math.exp(number - highest) for number in numbers))
 
 
 def bits_in_lists(logits, targets):
@@ -76,6 +81,7 @@ COMPLETED = {
         lambda ids, chosen: np.ma.array(ids, mask=~chosen).filled(-100).tolist(),
         lambda ids, chosen: ids.index_put(torch.where(chosen.logical_not()), torch.tensor(-100)),
     ],
+    # the mean surprisal of the targets, in bits
     "07-nats-to-bits": [
         lambda logits, targets: F.cross_entropy(logits, targets) * math.log2(math.e),
         lambda logits, targets: np.log2(np.exp(F.cross_entropy(logits, targets).item())),
@@ -83,6 +89,7 @@ COMPLETED = {
         lambda logits, targets: F.nll_loss(logits.double().softmax(1).log2(), targets),
         lambda logits, targets: bits_row_by_row(logits, targets).mean().numpy(),
         lambda logits, targets: math.log(perplexity_with_the_library(logits[None], targets), 2),
+        # `logaddexp2` adds up powers of 2, column by column
         lambda logits, targets: (
             functools.reduce(torch.logaddexp2, (logits / math.log(2)).unbind(1)).mean()
             - logits[range(len(targets)), targets].mean() / math.log(2)
@@ -93,6 +100,7 @@ COMPLETED = {
 WRONG = {
     "07-edit-row": [
         (
+            # changes numbers by 2e-4, which is more than the check allows for rounding
             lambda hidden, table, bias, piece, p: (
                 row_with_torch(hidden, table, bias, piece, p) + 2e-4 * table[piece].sign()
             ),
@@ -101,7 +109,7 @@ WRONG = {
         (lambda hidden, table, bias, piece, p: (table[piece], bias), "a tuple where the shape"),
     ],
     "07-surprisal": [
-        (
+        (  # adds 1e-12 against the logarithm of 0, and so limits the bits to 40
             lambda logits, targets: (
                 -(logits.softmax(-1) + 1e-12)[range(len(targets)), targets].log2()
             ),
@@ -114,7 +122,7 @@ WRONG = {
 # words of the text, an answer that breaks them, and sometimes words of what it is told
 PROMISES = {
     "07-edit-row": [
-        (  # half of the probability
+        (  # gives the piece half of the probability
             "gives the piece the probability `p` at this mask",
             lambda hidden, table, bias, piece, p: row_with_torch(hidden, table, bias, piece, p / 2),
             "the piece has the probability",
@@ -128,12 +136,10 @@ PROMISES = {
     "07-mask-tokens": [
         (  # masks only the first row
             "for a whole batch",
-            lambda ids, *args: [
-                torch.cat([right[:1], untouched[1:]])
-                for right, untouched in zip(
-                    mask_with_where(ids, *args), (ids, torch.full_like(ids, -100))
-                )
-            ],
+            # a draw of 1 is below no share
+            lambda ids, special_ids, mask_id, draws, share: mask_with_where(
+                ids, special_ids, mask_id, torch.cat([draws[:1], torch.ones_like(draws[1:])]), share
+            ),
         ),
         (
             "the ids with `mask_id`",
@@ -142,20 +148,17 @@ PROMISES = {
         ),
     ],
     "07-surprisal": [
-        # only the first one
+        # returns only the first surprisal
         ("as a tensor of shape (n,)", lambda *args: bits_row_by_row(*args)[:1]),
         (  # (n, 1)
             "as a tensor of shape (n,)",
             lambda *args: bits_row_by_row(*args)[:, None],
             "their shape is",
         ),
-        *(
-            (  # no more than some number of bits
-                "its surprisal is then large",
-                lambda logits, targets, most=most: bits_row_by_row(logits, targets).clamp(max=most),
-            )
-            for most in (149, 1000, 10000)
-        ),
+        # limits the bits: to 149, those of the smallest probability in float32, and to more
+        ("its surprisal is then large", lambda *args: bits_row_by_row(*args).clamp(max=149)),
+        ("its surprisal is then large", lambda *args: bits_row_by_row(*args).clamp(max=1000)),
+        ("its surprisal is then large", lambda *args: bits_row_by_row(*args).clamp(max=10000)),
     ],
     "07-find-the-bug": [
         (  # as it is given: the mean over all positions, and 2 to the power of nats
@@ -165,6 +168,7 @@ PROMISES = {
             ),
             "Your mean includes all positions",
         ),
+        # returns the same number twice
         ("Return one number", lambda *args: perplexity_with_the_library(*args).repeat(2)),
     ],
 }

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from scipy.spatial import KDTree
 
 
+# A pair is read with one [CLS] less than its two sentences have.
 def tokens_by_combinations(lengths):
     return [
         sum(lengths),
@@ -20,7 +21,8 @@ def angle(cosine):
     return np.arccos(np.clip(cosine, -1, 1))
 
 
-# An answer that skips where `can_skip(apart, best)` is true; `apart`: the angles' difference.
+# An answer that skips where `can_skip(apart, best)` is true. `apart`: how far the two angles with
+# the pivot differ, in radians; `best`: a cosine.
 def skip_where(can_skip):
     return lambda query_pivot, corpus_pivot, best: can_skip(
         np.abs(angle(query_pivot) - angle(corpus_pivot)), best
@@ -30,7 +32,8 @@ def skip_where(can_skip):
 skip_in_numpy = skip_where(lambda apart, best: np.cos(apart) <= best)
 
 
-# An answer that changes the cosines first; those that are then outside -1 to 1 become NaN.
+# An answer that changes the cosines first. One that is then outside -1 to 1 has NaN for its angle,
+# with which no comparison is true: nothing is skipped.
 def skip_without_clipping(change):
     def skip(query_pivot, corpus_pivot, best):
         with np.errstate(invalid="ignore"):
@@ -44,19 +47,19 @@ def in_degrees(cosine):
     return np.degrees(angle(cosine)).round()
 
 
-# A right answer; each argument changes one thing.
-def pair_in(vectors, table=None, diagonal=-2):
-    table = vectors @ vectors.T if table is None else table
-    return divmod(int(table.fill_diagonal_(diagonal).argmax()), len(vectors))
+# The diagonal becomes -2, which is below any cosine.
+def pair_in(vectors):
+    return divmod(int((vectors @ vectors.T).fill_diagonal_(-2).argmax()), len(vectors))
 
 
-# An answer that looks only at the pairs of places that `pairs_among(number of vectors)` yields.
+# An answer that looks only at the pairs of places that `pairs_among(number of vectors)` yields, and
+# returns (0, 1) if there are none.
 def closest_among(pairs_among):
-    def among(vectors):
-        pairs = pairs_among(len(vectors))
-        return max(pairs, key=lambda pair: float(torch.dot(*vectors[list(pair)])), default=(0, 1))
-
-    return among
+    return lambda vectors: max(
+        pairs_among(len(vectors)),
+        key=lambda pair: float(torch.dot(*vectors[list(pair)])),
+        default=(0, 1),
+    )
 
 
 RIGHT = {
@@ -92,6 +95,7 @@ COMPLETED = {
         ],
         lambda vectors: [text[0] / torch.sqrt(text[0] @ text[0]) for text in vectors],
         lambda vectors: F.normalize(vectors.double(), dim=-1).transpose(0, 1)[0],
+        # a sum over the tokens, weighted by 1 at [CLS] and 0 elsewhere
         lambda vectors: F.normalize(
             torch.einsum("thd,h->td", vectors, torch.eye(vectors.shape[1])[0])
         ),
@@ -108,6 +112,7 @@ COMPLETED = {
         lambda question, vectors, k: (
             angle(np.inner(vectors.astype(np.float64), question)).argsort()[:k].tolist()
         ),
+        # the first to the k-th neighbour; `k` alone would give no array where it is 1
         lambda question, vectors, k: KDTree(vectors).query(question, range(1, k + 1))[1],
     ],
 }
@@ -122,11 +127,11 @@ PROMISES = {
             lambda lengths: [sum(lengths), float(tokens_by_combinations(lengths)[1])],
             "two integers are asked for",
         ),
-        (  # only the longest sentence
+        (  # counts only the longest sentence
             "the number of tokens read with one pass for each sentence",
             lambda lengths: (max(lengths), tokens_by_combinations(lengths)[1]),
         ),
-        (  # the mean over the pairs
+        (  # returns the mean over the pairs
             "the number of tokens read with one pass for each pair",
             lambda lengths: (
                 sum(lengths),
@@ -134,28 +139,31 @@ PROMISES = {
             ),
         ),
     ],
+    # the check has sentences at 0.9, 0.9999, 1.0001 and 1.15 times the angle of `best`
     "09-can-skip": [
-        # keeps some that it can skip, and so does the next
+        # takes the angle for a little smaller: 0.86 times 1.15 is below 1
         ("skip every such sentence", skip_where(lambda apart, best: np.cos(0.86 * apart) <= best)),
-        (
+        (  # asks for a little more than the angle of `best`
             "skip every such sentence",
             skip_where(lambda apart, best: apart >= np.arccos(best) + 1e-4),
         ),
-        (  # skips some that may be above, and so do the next four
+        (  # takes the angle for a little larger: 1.12 times 0.9 is above 1
             "certainly not above `best`",
             skip_where(lambda apart, best: np.cos(1.12 * apart) <= best),
         ),
-        (
+        (  # is content with a little less than the angle of `best`
             "certainly not above `best`",
             skip_where(lambda apart, best: apart >= np.arccos(best) - 1e-4),
         ),
+        # approximates the cosine by a parabola, which lies below it
         ("certainly not above `best`", skip_where(lambda apart, best: 1 - apart**2 / 2 <= best)),
-        (
+        (  # computes with whole degrees
             "certainly not above `best`",
             lambda query_pivot, corpus_pivot, best: (
                 abs(in_degrees(query_pivot) - in_degrees(corpus_pivot)) >= in_degrees(best)
             ),
         ),
+        # rounds the cosines to four decimals
         ("certainly not above `best`", skip_without_clipping(lambda cosine: np.round(cosine, 4))),
         (  # takes a negative cosine for a positive one
             "All numbers are from −1 to 1",
@@ -177,12 +185,12 @@ PROMISES = {
                 query_pivot, np.sort(corpus_pivot), best
             ),
         ),
-        (
+        (  # rounding to six decimals removes less than half a millionth, not nearly a whole one
             "up to a millionth outside",
             skip_without_clipping(lambda cosine: np.round(cosine, 6)),
             "Rounding put the cosine of a sentence above 1: your function returned",
         ),
-        (  # clips what is two steps of float32 outside, but no more
+        (  # clips what is one step of float32 (1.2e-7) outside, but not two or more
             "up to a millionth outside",
             skip_without_clipping(
                 lambda cosine: np.where(np.abs(cosine) < 1 + 2e-7, np.clip(cosine, -1, 1), cosine)
@@ -201,8 +209,7 @@ PROMISES = {
             lambda vectors: [float(place) for place in pair_in(vectors)],
             "two integers are asked for",
         ),
-        # leaves the last two out as a pair, then the last one, then the first one
-        (
+        (  # leaves out the pair of the last two
             "count as a pair, even if they are equal",
             closest_among(
                 lambda count: (
@@ -211,15 +218,15 @@ PROMISES = {
             ),
             "the last two",
         ),
-        (
+        (  # leaves out the last vector
             "count as a pair, even if they are equal",
             closest_among(lambda count: itertools.combinations(range(count - 1), 2)),
         ),
-        (
+        (  # leaves out the first vector
             "count as a pair, even if they are equal",
             closest_among(lambda count: itertools.combinations(range(1, count), 2)),
         ),
-        (  # the two that are nearest to the mean of all
+        (  # returns the two that have the highest products with the mean of all
             "with the highest cosine",
             lambda vectors: (vectors @ vectors.mean(dim=0)).topk(2).indices,
         ),

@@ -14,7 +14,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 
-# A right answer; each argument changes one thing.
+# A right answer; `rise` and `fall` change the share of the peak, from 0 to 1, on either side of it.
 def schedule(step, steps, warmup, peak, rise=lambda share: share, fall=lambda share: share):
     if step < warmup:
         return peak * rise(step / warmup)
@@ -30,6 +30,7 @@ def leaks_by(key, result=lambda leaked: leaked):
     return leaks
 
 
+# In small letters, with single spaces between words and none at the ends.
 def one_space(text):
     return re.sub(r"\s+", " ", text.lower()).strip()
 
@@ -47,35 +48,34 @@ def accuracy(model, validation):
         return (model(inputs).argmax(dim=-1) == labels).double().mean().item()
 
 
-# A right answer; each argument changes one thing.
+# A right answer. Each argument changes one thing:
+#
+# - `train(model, optimizer, batches)`: one epoch.
+# - `result(scores, weights)`: what is returned for the accuracies and the best epoch's weights.
+# - `measured_on(validation, batches)`: the (inputs, labels) on which the accuracy is measured.
 def keep_with(
     train=one_epoch,
-    better=operator.gt,  # when weights are kept
     result=lambda scores, weights: (scores, weights),
     measured_on=lambda validation, batches: validation,
-    stop=0,  # after so many epochs below the best one; 0 for never
+    patience=None,  # stops when so many epochs in succession are below the best one
 ):
     def keep(make, batches, validation, epochs):
         model, optimizer = make()
-        scores, best, weights = [], -1.0, None
+        scores, weights = [], None
         for _ in range(epochs):
             train(model, optimizer, batches)
             scores.append(accuracy(model, measured_on(validation, batches)))
-            if better(scores[-1], best):
-                best, weights = scores[-1], copy.deepcopy(model.state_dict())
-            if stop and len(scores) > stop and max(scores[-stop:]) < best:
+            if scores[-1] > max(scores[:-1], default=-1):  # any accuracy is above -1
+                weights = copy.deepcopy(model.state_dict())
+            if patience and max(scores[-patience:]) < max(scores):
                 break
         return result(scores, weights)
 
     return keep
 
 
-def wide(data):
-    inputs, labels = data
-    return inputs.double(), labels
-
-
-# Components are numbered from the first sentence on, as the pairs are.
+# Components are numbered from the first sentence on, as the pairs are. SciPy returns their number
+# first, and then the component of each sentence.
 def groups_by_scipy(pairs):
     numbers = {text: number for number, text in enumerate(dict.fromkeys(itertools.chain(*pairs)))}
     first = [numbers[text] for text, _ in pairs]
@@ -95,25 +95,20 @@ def clear_backward_step(model, optimizer, loss):
     optimizer.step()
 
 
-# An answer that calls `step(model, optimizer, loss)` for each batch, and returns the losses.
-def train_by(step):
+# An answer that calls `step(model, optimizer, loss)` for each batch, and returns the losses; it
+# computes in `dtype`.
+def train_by(step, dtype=torch.float32):
     def train(make, batches):
         model, optimizer = make()
+        model.to(dtype)
         losses = []
         for inputs, labels in batches:
-            loss = F.cross_entropy(model(inputs), labels)
+            loss = F.cross_entropy(model(inputs.to(dtype)), labels)
             losses.append(loss.item())
             step(model, optimizer, loss)
         return losses
 
     return train
-
-
-def train_in_float64(make, batches):
-    model, optimizer = make()
-    train = train_by(clear_backward_step)
-    losses = train(lambda: (model.double(), optimizer), map(wide, batches))
-    return torch.tensor(losses, dtype=torch.float64)
 
 
 RIGHT = {
@@ -130,11 +125,12 @@ RIGHT = {
                 {name: tensor.numpy() for name, tensor in weights.items()},
             ]
         ),
+        # computes in float64
         keep_with(
             lambda model, optimizer, batches: one_epoch(
-                model.double(), optimizer, map(wide, batches)
+                model.double(), optimizer, [(inputs.double(), labels) for inputs, labels in batches]
             ),
-            measured_on=lambda validation, _: wide(validation),
+            measured_on=lambda validation, _: (validation[0].double(), validation[1]),
         ),
     ],
     "10-schedule": [
@@ -151,6 +147,7 @@ RIGHT = {
 
 COMPLETED = {
     "10-train": [
+        # a tuple, since a lambda is one expression; so is the next
         train_by(
             lambda model, optimizer, loss: (model.zero_grad(), loss.backward(), optimizer.step())
         ),
@@ -158,9 +155,10 @@ COMPLETED = {
             lambda model, optimizer, loss: (
                 loss.backward(),
                 optimizer.step(),
-                optimizer.zero_grad(False),
+                optimizer.zero_grad(set_to_none=False),
             )
         ),
+        # plain gradient descent, without the optimizer
         train_by(
             lambda model, optimizer, loss: [
                 parameter.data.sub_(optimizer.param_groups[0]["lr"] * slope)
@@ -170,7 +168,9 @@ COMPLETED = {
             ]
         ),
         train_by(clear_backward_step),
-        train_in_float64,
+        lambda *args: torch.tensor(
+            train_by(clear_backward_step, torch.float64)(*args), dtype=torch.float64
+        ),
     ],
     "10-report": [
         lambda validation, test: test[max(validation.items(), key=operator.itemgetter(1))[0]],
@@ -194,6 +194,7 @@ COMPLETED = {
         ),
     ],
     "10-last-token": [
+        # the first 1 of the reversed mask
         lambda states, mask: states[
             range(len(states)), mask.shape[1] - 1 - mask.flip(1).argmax(dim=1)
         ],
@@ -206,10 +207,13 @@ COMPLETED = {
         lambda states, mask: torch.stack(
             [vectors[real == 1][-1] for vectors, real in zip(states, mask)]
         ),
+        # the sum up to here is first highest at the last 1; a sum of vectors weighted by 1 and 0
         lambda states, mask: torch.einsum(
             "bth,bt->bh", states, F.one_hot(mask.cumsum(dim=1).argmax(dim=1), mask.shape[1]).float()
         ),
+        # where the mask is 1 and the next number is not
         lambda states, mask: states[mask > F.pad(mask[:, 1:], (0, 1))],
+        # the highest place of a 1; `gather` needs it once for each number of the vector
         lambda states, mask: states.gather(
             1,
             (mask * torch.arange(mask.shape[1]))
@@ -233,9 +237,9 @@ WRONG = {
 # words of the text, an answer that breaks them, and sometimes words of what it is told
 PROMISES = {
     "10-split-pairs": [
-        # leaves pairs out that come again
+        # leaves out pairs that come again
         ("for each pair", groups_after(lambda pairs: list(dict.fromkeys(pairs)))),
-        (  # leaves pairs of a sentence with itself out
+        (  # leaves out pairs of a sentence with itself
             "for each pair",
             groups_after(lambda pairs: [pair for pair in pairs if pair[0] != pair[1]]),
         ),
@@ -259,7 +263,7 @@ PROMISES = {
             "as they are written there",
             leaks_by(one_space, lambda leaked: [text.strip() for text in leaked]),
         ),
-        (  # leaves capitals with accents as they are
+        (  # leaves capitals with accents as they are: `lower` of bytes knows only ASCII
             "differ only in capitalisation",
             leaks_by(lambda text: tuple(text.encode().lower().split())),
         ),
@@ -275,7 +279,7 @@ PROMISES = {
             "(spaces, tabs, line ends)",
             leaks_by(lambda text: re.sub(r"[ \t]+", " ", text.lower()).strip()),
         ),
-        (  # leaves empty texts out
+        (  # leaves out empty texts
             "those texts of `test` that also occur in `train`",
             leaks_by(one_space, lambda leaked: [text for text in leaked if text.strip()]),
         ),
@@ -320,7 +324,7 @@ PROMISES = {
     "10-schedule": [
         # rises by the square root
         ("rises in a straight line", lambda *args: schedule(*args, rise=math.sqrt)),
-        (  # takes `warmup` for a share of the steps
+        (  # takes `warmup` for a share of the steps, and returns 0 after the warm-up
             "to `peak` (at step `warmup`)",
             lambda step, steps, warmup, peak: (
                 schedule(step, steps, warmup * steps, peak) if warmup * steps > step else 0.0
@@ -340,7 +344,7 @@ PROMISES = {
                 else schedule(step, steps, warmup, peak)
             ),
         ),
-        # rounds
+        # rounds to seven decimals
         ("falls in a straight line", lambda *args: round(schedule(*args), 7)),
         (  # divides by a `warmup` of 0
             "may be 0",
@@ -353,22 +357,22 @@ PROMISES = {
     ],
     "10-diagnose": [
         # stops after 3 epochs below the best one
-        ("in each of the `epochs` epochs", keep_with(stop=3)),
+        ("in each of the `epochs` epochs", keep_with(patience=3)),
         # stops after 10 epochs below the best one
-        ("in each of the `epochs` epochs", keep_with(stop=10)),
-        (  # without the last batch
+        ("in each of the `epochs` epochs", keep_with(patience=10)),
+        (  # leaves out the last batch
             "go through all batches",
             keep_with(lambda model, optimizer, batches: one_epoch(model, optimizer, batches[:-1])),
         ),
-        (  # twice
+        (  # goes through the batches twice
             "once, in their order",
             keep_with(lambda model, optimizer, batches: one_epoch(model, optimizer, batches * 2)),
         ),
-        (  # in the reverse order
+        (  # takes the batches in the reverse order
             "in their order",
             keep_with(lambda model, optimizer, batches: one_epoch(model, optimizer, batches[::-1])),
         ),
-        (  # one step for all batches together
+        (  # takes one step for all batches together
             "one step of the optimizer",
             keep_with(
                 lambda model, optimizer, batches: one_epoch(
@@ -376,17 +380,17 @@ PROMISES = {
                 )
             ),
         ),
-        # without the accuracies
+        # returns no accuracies
         ("Return two things", keep_with(result=lambda scores, weights: weights)),
-        (  # only the best accuracy
+        (  # returns only the best accuracy
             "the list of these accuracies, one for each epoch",
             keep_with(result=lambda scores, weights: (max(scores), weights)),
         ),
-        (  # one tensor, and no dictionary
+        (  # returns one tensor, and no dictionary
             "as a dictionary like `model.state_dict()`",
             keep_with(result=lambda scores, weights: (scores, weights["weight"])),
         ),
-        (  # without the bias
+        (  # leaves out the bias
             "as a dictionary like `model.state_dict()`",
             keep_with(result=lambda scores, weights: (scores, {"weight": weights["weight"]})),
         ),
@@ -394,13 +398,13 @@ PROMISES = {
             "measure the accuracy on `validation`",
             keep_with(measured_on=lambda _, batches: map(torch.cat, zip(*batches))),
         ),
-        (  # rounded
+        (  # rounds it to three decimals
             "the accuracy on `validation`",
             keep_with(
                 result=lambda scores, weights: ([round(score, 3) for score in scores], weights)
             ),
         ),
-        (  # in percent
+        (  # returns it in percent
             "the accuracy on `validation`",
             keep_with(result=lambda scores, weights: ([100 * score for score in scores], weights)),
         ),

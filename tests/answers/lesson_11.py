@@ -26,6 +26,7 @@ def triplet_farthest_positive(anchor, positive, negative, margin):
     return torch.relu(farthest - euclidean(anchor, negative) + margin).mean()
 
 
+# A right answer. `most` limits how many of the labels count, the most frequent first.
 def stuck_counter(positives, most=None):
     copies = Counter(positives).most_common(most)
     return sum(count * math.log(count) for _, count in copies) / len(positives)
@@ -36,12 +37,15 @@ def stuck_after(change):
     return lambda positives: stuck_counter([change(text) for text in positives])
 
 
-# A right answer. Each keyword changes one thing: `p`, of the standard error; `better`, what is near
-# enough to the best; `first`, the epoch to begin with; `digits`, of the accuracy.
-def epoch(dev, test, n, *, p=lambda dev, _: max(dev), better=np.greater_equal, first=0, digits=9):
-    p = p(dev, test)
-    good = better(dev, max(dev) - np.sqrt(p * (1 - p) / n))
-    place = first + list(good[first:]).index(True)
+# A right answer. Each keyword changes one thing: `p_of`, the p of the standard error; `better`,
+# what is near enough to the best; `first`, the epoch to begin with; `digits`, to which the accuracy
+# is rounded (9 change nothing that the check sees).
+def epoch(
+    dev, test, n, *, p_of=lambda dev, _: max(dev), better=np.greater_equal, first=0, digits=9
+):
+    p = p_of(dev, test)
+    near_best = better(dev, max(dev) - np.sqrt(p * (1 - p) / n))
+    place = first + list(near_best[first:]).index(True)
     return place, round(test[place], digits)
 
 
@@ -73,6 +77,7 @@ RIGHT = {
 }
 
 COMPLETED = {
+    # the share of triplets whose negative is farther away than their positive by `margin` or more
     "11-rests": [
         lambda anchor, positive, negative, margin: np.mean(
             np.linalg.norm(anchor - negative, axis=1) - np.linalg.norm(anchor - positive, axis=1)
@@ -97,6 +102,7 @@ COMPLETED = {
             - (euclidean(anchor, negative) < euclidean(anchor, positive) + margin).sum().item()
             / len(anchor)
         ),
+        # the diagonal has the distances of each anchor to its own text
         lambda anchor, positive, negative, margin: (
             (
                 torch.cdist(anchor, negative).diag().square()
@@ -113,6 +119,7 @@ COMPLETED = {
             .item()
         ),
     ],
+    # how many items were right before and are wrong after
     "11-lost": [
         lambda before, after: np.count_nonzero(before > after),
         lambda before, after: sum(
@@ -129,8 +136,9 @@ COMPLETED = {
 
 WRONG = {}
 
-# words of the text, an answer that breaks them, and sometimes words of what it is told
+# words of the exercise's text, an answer that breaks them, and sometimes words of its message
 PROMISES = {
+    # compares with the farthest of all positives, not the row's own
     "11-triplet-loss": [("with one row for each triplet", triplet_farthest_positive)],
     "11-ranking-loss": [
         (  # a scale above 100 counts as 100
@@ -144,46 +152,48 @@ PROMISES = {
     "11-stuck-loss": [
         # counts only the two most common labels
         ("not only two labels", lambda positives: stuck_counter(positives, most=2)),
-        (  # capitals do not count
+        (  # takes texts that differ only in capitals for the same
             "even if they differ only in a capital or a space",
             stuck_after(str.lower),
             "capitals or spaces differ",
         ),
-        # spaces around a text do not count
+        # the same, with spaces around a text
         ("even if they differ only in a capital or a space", stuck_after(str.strip)),
-        (  # more spaces do not count
+        (  # the same, with more than one space between words
             "even if they differ only in a capital or a space",
             stuck_after(lambda text: " ".join(text.split())),
         ),
     ],
     "11-pick-epoch": [
-        (  # leaves the first epoch out, if there are more
+        (  # never keeps the first epoch, if there are more
             "Keep the earliest epoch",
             lambda dev, test, n: epoch(dev, test, n, first=min(1, len(dev) - 1)),
         ),
-        (
+        (  # refuses an epoch that is exactly one standard error lower
             "at most one standard error",
             lambda *args: epoch(*args, better=np.greater),
             "ne standard error lower",
         ),
+        # computes with 42 triplets, whatever n is
         ("the development part has `n` triplets", lambda dev, test, n: epoch(dev, test, 42)),
-        (  # the best test accuracy
+        (  # takes the best test accuracy for p
             "with p the best development accuracy",
-            lambda *args: epoch(*args, p=lambda _, test: max(test)),
+            lambda *args: epoch(*args, p_of=lambda _, test: max(test)),
             "Your p is not the best development accuracy",
         ),
-        (  # the mean of all development accuracies
+        (  # takes the mean of all development accuracies for p
             "with p the best development accuracy",
-            lambda *args: epoch(*args, p=lambda dev, _: sum(dev) / len(dev)),
+            lambda *args: epoch(*args, p_of=lambda dev, _: sum(dev) / len(dev)),
             "Your p is not the best development accuracy",
         ),
-        (  # a half, whatever the accuracies are
+        (  # takes a half for p, whatever the accuracies are
             "with p the best development accuracy",
-            lambda *args: epoch(*args, p=lambda *_: 0.5),
+            lambda *args: epoch(*args, p_of=lambda *_: 0.5),
             "Your p is not the best development accuracy",
         ),
         # rounded
         ("the accuracy to report for it", lambda *args: epoch(*args, digits=3)),
+        # the epoch only
         ("Return two values", lambda *args: epoch(*args)[0]),
     ],
 }

@@ -5,11 +5,11 @@ import torch
 from scipy.spatial.distance import cdist
 
 
-# A right answer; each argument changes one thing.
+# A right answer. `steps` changes how many there are, `most` the number of the highest one.
 def int8(vectors, low, high, steps=255, most=255):
     step = np.where(high == low, 1, (high - low) / steps)
     count = np.clip(np.floor((vectors - low) / step), 0, most)
-    return (count - 128).astype(int).astype(np.int8)
+    return (count - 128).astype(np.int8)
 
 
 def int8_in_torch(vectors, low, high):
@@ -42,9 +42,12 @@ RIGHT = {
 }
 
 COMPLETED = {
+    # the middle of each code's step: code + 128 steps above `low`, and half a step
     "13-decode": [
         lambda codes, low, high: low + (codes.astype(np.int16) + 128 + 0.5) * (high - low) / 255,
+        # in the byte of an int8, turning the highest bit adds 128
         lambda codes, low, high: low + ((codes.view(np.uint8) ^ 128) + 0.5) * ((high - low) / 255),
+        # weights of `high` and `low`: 126.5 is 255 - 128.5
         lambda codes, low, high: (high * (codes + 128.5) + low * (126.5 - codes)) / 255,
         lambda codes, low, high: [
             [
@@ -61,12 +64,14 @@ COMPLETED = {
         lambda codes, low, high: np.float32(
             low + (codes.astype(np.float16) + np.float16(128.5)) * np.float64(high - low) / 255
         ),
+        # a table of all 255 middles
         lambda codes, low, high: np.take_along_axis(
             (np.linspace(low, high, 256)[1:] + np.linspace(low, high, 256)[:-1]) / 2,
             codes.astype(int) + 128,
             axis=0,
         ),
     ],
+    # in how many places a row and the query differ in whether the number is above 0
     "13-signs": [
         lambda query, corpus: np.count_nonzero((corpus > 0) ^ (query > 0), axis=1),
         lambda query, corpus: [
@@ -76,6 +81,7 @@ COMPLETED = {
             np.packbits(query > 0), np.packbits(corpus > 0, axis=1)
         ),
         lambda query, corpus: np.abs((corpus > 0).astype(int) - (query > 0)).sum(axis=1),
+        # the dot product of signs -1 and 1: the places that agree, minus those that differ
         lambda query, corpus: (len(query) - (2.0 * (corpus > 0) - 1) @ (2.0 * (query > 0) - 1)) / 2,
         lambda query, corpus: np.where(query > 0, corpus <= 0, corpus > 0).sum(axis=1).tolist(),
         lambda query, corpus: (
@@ -90,21 +96,24 @@ COMPLETED = {
 
 WRONG = {}
 
-# words of the text, an answer that breaks them, and sometimes words of what it is told
+# words of the exercise's text, an answer that breaks them, and sometimes words of its message
 PROMISES = {
     "13-int8": [
-        (
+        (  # 254 steps
             "is divided into 255 steps of equal length",
             lambda *args: int8(*args, most=254, steps=254),
         ),
+        # a list of lists
         ("dtype int8", lambda *args: int8(*args).tolist(), "one byte each is the point"),
+        # of one vector, an array (d,)
         ("(n, d), with n at least 1", lambda *args: int8(*args).squeeze()),
     ],
     "13-hamming": [
+        # in ascending order
         ("one number for each row, in their order", lambda *args: np.sort(hamming_counted(*args)))
     ],
     "13-rescore": [
-        (
+        (  # drops candidates whose dot product is 0 or less
             "of the k candidates with the highest dot product",
             lambda query, corpus, candidates, k: [
                 place
@@ -112,7 +121,7 @@ PROMISES = {
                 if corpus[place] @ query > 0
             ],
         ),
-        (
+        (  # never all candidates; `args[2]` are those
             "k is from 1 to the number of candidates",
             lambda *args: rescore_sorted(*args)[: len(args[2]) - 1],
         ),

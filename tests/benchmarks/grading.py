@@ -25,36 +25,43 @@ LESSONS = {"04": "04_pooling.ipynb", "14": "14_capstone.ipynb"}
 NBGRADER = """
 c = get_config()
 c.CourseDirectory.course_id = "bench"
-c.ExecutePreprocessor.timeout = 300
+c.ExecutePreprocessor.timeout = 300  # seconds, of one cell
 """
 
 
 def write_class(folder, lesson, size, inner=""):
-    """Write hand-ins that solve everything; each has a different comment. inner: a folder within each learner's."""
+    """Write `size` hand-ins that solve everything. inner: a folder within each learner's."""
     text = hand_in(lesson, all="solution")
     for number in range(size):
         target = folder / f"learner{number:03d}" / inner / LESSONS[lesson]
         target.parent.mkdir(parents=True)
+        # a number in the lesson's title, so that no two files are the same
         target.write_text(text.replace("# ", f"# {number} ", 1))
 
 
-def timed(command, folder, environment=None):  # the seconds that a command takes
+def timed(command, folder, environment=None):
+    """The seconds that a command takes; ends this program if it fails."""
     words = list(map(str, command))
     begin = time.perf_counter()
     done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
     seconds = time.perf_counter() - begin
     if done.returncode:
+        # the last characters, which say what failed
         sys.exit(f"{' '.join(words)} failed:\n{done.stderr[-3000:]}")
     return seconds
 
 
-def check_scores(table, column):
-    (score,) = pd.read_csv(table)[column].unique()  # all hand-ins have the same
+# Fails unless all hand-ins got the same points, more than 0: they have the same answers.
+def check_scores(grades, column):
+    (score,) = pd.read_csv(grades)[column].unique()
     assert score > 0
 
 
 def course_grade(room, lesson, size, workers):
-    """The seconds per hand-in of `course grade`."""
+    """The seconds per hand-in of `course grade`.
+
+    room: the folder of all files of the benchmark. The first call for a lesson writes its class.
+    """
     source, out = room / f"class-{lesson}", room / f"out-{lesson}-{workers}"
     if not source.exists():
         write_class(source, lesson, size)
@@ -66,7 +73,10 @@ def course_grade(room, lesson, size, workers):
 
 
 def nbgrader_autograde(room, lesson, size):
-    """The seconds per hand-in of nbgrader, whose command starts once for all."""
+    """The seconds per hand-in of nbgrader, whose command starts once for all.
+
+    Only marking is timed; before, nbgrader sets up a course from the lesson, in a folder of `room`.
+    """
     course = room / f"nbgrader-{lesson}"
     source = course / "source" / f"lesson-{lesson}"
     source.mkdir(parents=True)
@@ -98,6 +108,24 @@ def measure(room, lesson, size, nbgrader_size, numbers_of_workers):
     return of_nbgrader, of_course
 
 
+def table(seconds_of, numbers_of_workers, cores):
+    """The lines of a Markdown table. seconds_of: {lesson: what `measure` returns}."""
+    counts = [
+        f"hand-ins a second, {number} {'worker' if number == 1 else 'workers'}"
+        for number in numbers_of_workers
+    ]
+    head = ["lesson", "nbgrader, a hand-in", *counts, f"times nbgrader, with {cores} workers"]
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    for lesson, (of_nbgrader, of_course) in seconds_of.items():
+        rates = [
+            f"{1 / of_course[number]:.1f}" if number in of_course else ""  # not measured
+            for number in numbers_of_workers
+        ]
+        times = f"{of_nbgrader / of_course[cores]:.0f}"
+        lines.append(f"| {' | '.join([lesson, f'{of_nbgrader:.1f} s', *rates, times])} |")
+    return lines
+
+
 @click.command()
 @click.option("--size", default=200, show_default=True, help="Hand-ins of the class.")
 @click.option(
@@ -116,30 +144,16 @@ def measure(room, lesson, size, nbgrader_size, numbers_of_workers):
 def main(size, nbgrader_size, write):
     """Measure, print a table, and put it into the grader's README.md."""
     cores = len(os.sched_getaffinity(0))
+    # twice the cores: to see whether more workers help
     numbers_of_workers = sorted({1, 2, cores, 2 * cores})
-    rows = []
+    seconds_of = {}
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-        room = Path(folder)
         for lesson in LESSONS:
             # lesson 14, whose search calls the encoder, with one number of workers only
             measured = numbers_of_workers if lesson == "04" else [cores]
-            of_nbgrader, of_course = measure(room, lesson, size, nbgrader_size, measured)
-            rates = [
-                f"{1 / of_course[number]:.1f}" if number in of_course else ""
-                for number in numbers_of_workers
-            ]
-            rows.append(
-                (lesson, f"{of_nbgrader:.1f} s", *rates, f"{of_nbgrader / of_course[cores]:.0f}")
-            )
-    counts = [
-        f"hand-ins a second, {number} {'worker' if number == 1 else 'workers'}"
-        for number in numbers_of_workers
-    ]
-    head = ["lesson", "nbgrader, a hand-in", *counts, f"times nbgrader, with {cores} workers"]
+            seconds_of[lesson] = measure(Path(folder), lesson, size, nbgrader_size, measured)
     lines = [
-        f"| {' | '.join(head)} |",
-        f"|{'---|' * len(head)}",
-        *(f"| {' | '.join(row)} |" for row in rows),
+        *table(seconds_of, numbers_of_workers, cores),
         "",
         f"A class of {size}, isolated, the whole command with warm-up and pages (`make bench`); "
         f"nbgrader marked {nbgrader_size} of them, one after the other, as its command does. "

@@ -24,18 +24,22 @@ BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
 
 
 def texts():
-    """Reviews of the course, as three workloads."""
+    """Reviews of the course as three workloads: {name: texts}.
+
+    Short ones are sentences of at most 20 words, long ones the beginnings of reviews; the mix has
+    ten sentences of any length for each beginning.
+    """
     sentences = load_reviews("rotten_tomatoes")["text"]
-    whole = load_reviews("imdb")["text"]
     short = sentences[sentences.str.split().str.len() <= 20].sample(1000, random_state=0).tolist()
-    beginnings = whole.str.split().str[:180].str.join(" ")
+    # 180 words are seldom more than 256 tokens
+    beginnings = load_reviews("imdb")["text"].str.split().str[:180].str.join(" ")
     long = beginnings.sample(150, random_state=0).tolist()
     mixed = [*sentences.sample(600, random_state=1), *beginnings.sample(60, random_state=1)]
     return {"short": short, "long": long, "mixed": mixed}
 
 
 def library(batch, dtype=torch.float32):
-    """A function from sentences to the library's vectors."""
+    """A function from sentences to the library's vectors. batch: its batch size."""
     model = SentenceTransformer(
         str(packaged_encoder()), device="cpu", model_kwargs={"dtype": dtype}
     )
@@ -54,7 +58,7 @@ def sides():
 
 
 def measure(functions, sentences, rounds):
-    """{side: seconds of each round}. The sides take turns."""
+    """{side: [seconds of each round]}. The sides take turns."""
     seconds = {side: [] for side in functions}
     for turn in range(rounds + 1):  # round 0 warms up, with a few sentences
         for side, function in functions.items():
@@ -70,18 +74,20 @@ def ratio(seconds, slow, fast):
 
 
 def column(functions, sentences, seconds):
-    """{name of a row: its cell} for one workload."""
+    """{name of a row: its cell} for one workload. seconds: what `measure` returns."""
     batches = [f"library, batches of {size}" for size in BATCHES]
-    default, best = batches[0], min(batches, key=lambda side: np.median(seconds[side]))
+    default = batches[0]
+    best = min(batches, key=lambda side: np.median(seconds[side]))
     exact, ours = np.asarray(functions[default](sentences)), functions["ours"](sentences)
     cells = {
         "float32, times the library at its defaults": ratio(seconds, default, "ours"),
         "float32, times the library at its best batch size (in brackets)": (
-            f"{ratio(seconds, best, 'ours')} ({best.rpartition(' ')[2]})"
+            f"{ratio(seconds, best, 'ours')} ({best.rpartition(' ')[2]})"  # the batch size
         ),
         "float32, largest difference from the library's numbers": f"{np.abs(exact - ours).max():.0e}",
     }
     if "ours, bfloat16" in functions:
+        # dot products of vectors of length 1
         lowest = (exact * functions["ours, bfloat16"](sentences)).sum(axis=1).min()
         cells |= {
             "bfloat16, times the library in float32": ratio(seconds, default, "ours, bfloat16"),
@@ -100,14 +106,18 @@ def column(functions, sentences, seconds):
 )
 def main(rounds, write):
     """Measure, print a table, and put it into README.md beside this file."""
-    functions, columns = sides(), {}
+    functions = sides()
+    columns = {}
     for load, sentences in texts().items():
         click.echo(f"{load}: {rounds} rounds", err=True)
         columns[load] = column(functions, sentences, measure(functions, sentences, rounds))
-    lines = [f"| | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
-    for name in columns["short"]:
-        lines.append(f"| {name} | {' | '.join(cells[name] for cells in columns.values())} |")
-    lines += [
+    lines = [
+        f"| | {' | '.join(columns)} |",
+        "|---" * (len(columns) + 1) + "|",
+        *(
+            f"| {name} | {' | '.join(cells[name] for cells in columns.values())} |"
+            for name in columns["short"]  # all columns have the same rows
+        ),
         "",
         f"Measured on: {machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}; "
         f"medians of {rounds} rounds.",

@@ -13,7 +13,7 @@ from markdown_it.tree import SyntaxTreeNode
 class Case:
     """What is below a heading: a paragraph, code cells and a list of settings.
 
-    cells: sources by their roles, "" for those above the answers.
+    cells: sources by their roles, "" for those above the answers. settings: values by their keys.
     """
 
     name: str
@@ -22,7 +22,7 @@ class Case:
     settings: dict[str, str] = field(default_factory=dict)
 
 
-# A text with what {NAME} and {U+2028} stand for.
+# A text in which {NAME} and {U+2028} are replaced by what they stand for.
 def _filled(text: str, constants: dict[str, str]) -> str:
     for name, value in constants.items():
         text = text.replace(f"{{{name}}}", value)
@@ -57,10 +57,11 @@ def read(
     keys: Collection[str],
     **constants: str,
 ) -> list[Case]:
-    """The cases of a folder, file by file.
+    """The cases of a folder, file by file. Raises AssertionError as `_check` says.
 
     built: names of the cases without cells, which a program builds. roles: of cells, beside "" and "below".
-    keys: of settings. constants: what {NAME} stands for in a cell; {U+2028} stands for that character.
+    keys: of settings. constants: what {NAME} stands for in a
+    cell or a setting; {U+2028} stands for that character.
     """
     cases: list[Case] = []
     for path in sorted(folder.glob("*.md")):
@@ -80,7 +81,7 @@ def read(
                 case.cells.setdefault(role, []).append(source)
             else:
                 for item in node.children:  # of a list
-                    # the line as it is written: the parser takes backticks away
+                    # the item's first line as it is written: the parser takes backticks away
                     key, value = _setting(lines[item.map[0]])
                     case.settings[key] = _filled(value, constants)
     _check(cases, built, {"", "below", *roles}, {*keys})

@@ -14,14 +14,14 @@ from textwrap import indent
 
 from course_utils.tools.grading.marking import assignment
 
-from ..grader import LESSON, ROOT, points_of, solutions
+from ..grader import PARTS_OF_04, ROOT, points_of, solutions
 from .cases import read
 
 # in the name or text of everything that an attack leaves, and of everything that it must not find
 TOKEN = f"hostile-{secrets.token_hex(4)}"
 MEAN_POOL = "04-mean-pool"  # the exercise that attacks answer
 NAMES = {  # of the functions, by exercise
-    exercise_id: name for exercise_id, (name, _) in assignment(LESSON)["exercises"].items()
+    exercise_id: name for exercise_id, (name, _) in assignment(PARTS_OF_04)["exercises"].items()
 }
 RIGHT = solutions("04")  # sources, by exercise
 # only two of the other exercises: with all of them, the attacks would take twice as long
@@ -29,7 +29,7 @@ WRONG = {
     exercise_id: f"def {NAMES[exercise_id]}(*args):\n    return 'wrong'"
     for exercise_id in ("04-max-pool", "04-how-pooled")
 }
-FULL = points_of(*LESSON)  # the points of a hand-in that is right throughout
+FULL = points_of(*PARTS_OF_04)  # the points of a hand-in that is right throughout
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Hostile:
 
 
 def code_cell(source, grade_id=None, **fields):
-    """A code cell as nbformat 4 stores it, with further or other fields."""
+    """A code cell as nbformat 4 stores it. fields: added to its own, or in place of them."""
     return {
         "cell_type": "code",
         "metadata": {"nbgrader": {"grade_id": grade_id}} if grade_id else {},
@@ -71,7 +71,10 @@ def check_cell(exercise_id):
 
 
 def lesson_cells(answers):
-    """The cells of lesson 04 that count: each answer, and the check below it."""
+    """The cells of lesson 04 that count: each answer, and the check below it.
+
+    answers: sources by exercise id.
+    """
     return [
         cell
         for exercise_id, source in answers.items()
@@ -80,7 +83,7 @@ def lesson_cells(answers):
 
 
 def notebook_bytes(cells, **fields):
-    """A notebook of these cells as a file holds it, with further or other fields."""
+    """The bytes of a notebook of these cells. fields: added to its own, or in place of them."""
     notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5, **fields}
     return json.dumps(notebook).encode()
 
@@ -148,7 +151,8 @@ def my_mean_pool(token_embeddings, attention_mask):
 """
 
 
-# in an answer, a function that writes a frame to every open descriptor but the standard streams
+# in an answer, a function that writes a frame (wire.py) to every open descriptor below 128 but the
+# standard streams
 SEND = """
 import json, os, struct
 def send(*pairs, arrays=b"", text=None, times=1):
@@ -206,6 +210,7 @@ BUILT_ANSWERS = {
 BUILT_NOTEBOOKS = {
     "an empty file": lambda: b"",
     "not JSON": lambda: b"\x89PNG\r\n\x1a\n" + bytes(1000),
+    # without its end
     "half a notebook": lambda: hostile_hand_in("x = 1")[:-40],
     "a list": lambda: b"[1, 2]",
     "brackets": lambda: BRACKETS,
@@ -214,6 +219,7 @@ BUILT_NOTEBOOKS = {
     ),
     "cells that are no list": lambda: b'{"cells": "x"}',
     "cells of nothing": lambda: notebook_bytes([None, 1, [], "x", {}]),
+    # a source, a type, an exercise id or metadata of a wrong type
     "odd cells": lambda: notebook_bytes(
         [
             code_cell(5),
@@ -226,10 +232,12 @@ BUILT_NOTEBOOKS = {
         ]
     ),
     "null bytes": lambda: hostile_hand_in("x = 1\0\nprint('\ud800')"),
+    # the halves of surrogate pairs, which UTF-8 cannot write
     "half a letter in a report": lambda: hostile_hand_in(
         "def my_mean_pool(t, m):\n    raise ValueError('\\ud800')\n# \ud800",
         below=[{"cell_type": "markdown", "source": "# 04 \udfff", "metadata": {}}],
     ),
+    # checks only
     "no answers": lambda: notebook_bytes(list(map(check_cell, (MEAN_POOL, *WRONG)))),
     "edited checks": lambda: notebook_bytes(
         [
@@ -242,6 +250,7 @@ BUILT_NOTEBOOKS = {
             *lesson_cells(WRONG),
         ]
     ),
+    # without exercise ids
     "renamed without a trace": lambda: notebook_bytes(
         [
             code_cell(RIGHT[MEAN_POOL].replace("my_mean_pool", "pool")),

@@ -1,8 +1,9 @@
 """Notebooks that are odd but honest: what is odd, and the points that each deserves.
 
-test_odd_kernel.py proves the points with a real kernel; test_odd.py compares the grader with them. Most are data: the
-files in odd/, which README.md explains. All but those in odd/less.md answer lesson 04 rightly, and mean pooling oddly.
-Here is what a program has to build.
+test_odd_kernel.py proves the points with a real kernel; test_odd.py compares the grader with them.
+Most are data: the files in odd/, which README.md explains. All but those in odd/less.md answer
+lesson 04 rightly, and mean pooling oddly. Here is what a program has to build; its sentence, which
+says what is odd, is in those files, too.
 """
 
 import json
@@ -62,7 +63,7 @@ MEAN_WITH_GAP = {
 
 
 def with_first_lines(lines):
-    """A notebook whose mean pooling does this first, each time it is called."""
+    """A notebook whose mean pooling does this first, each time it is called. lines: one text."""
     first = "".join(f"    {line}\n" for line in lines.split("\n"))
     return right_hand_in(my_mean_pool=replaced(MEAN, "    weight =", f"{first}    weight ="))
 
@@ -95,7 +96,8 @@ def text_cell(source, kind="markdown", **fields):
 
 # ---------------------------------------------------------------- what a program builds
 
-# by the name of the case, a function that returns the bytes of the notebook
+# By the name of the case, a function that returns the bytes of the notebook. The sizes are those
+# that the sentences of the cases name: far more than a learner's notebook has.
 BUILT = {
     # --- the sources of its cells
     "a long chain of choices": lambda: with_first_lines(
@@ -293,9 +295,13 @@ BUILT = {
 
 
 def with_cells_of(case):
-    """A right notebook with the cells of a case, and the expression that its settings may have."""
+    """A right notebook with the cells of a case.
+
+    If the case has a setting `dim` or `weights`, mean pooling takes that from its expression.
+    """
+    # a case has one source for each function; its other cells are above and below the answers
     answers = {name: sources[0] for name, sources in case.cells.items() if name in NAMES.values()}
-    # a case has at most one of them
+    # a case has at most one of these settings
     for key in MEAN_WITH_GAP.keys() & case.settings.keys():
         answers["my_mean_pool"] = MEAN_WITH_GAP[key].replace("{}", case.settings[key])
     above, below = (map(code_cell, case.cells.get(place, [])) for place in ("", "below"))
@@ -303,7 +309,10 @@ def with_cells_of(case):
 
 
 def odd(case):
-    """The notebook that a case describes, built by its name or of its cells, and its points."""
+    """The notebook that a case describes, and its points.
+
+    It is built by the function in BUILT, or from the cells of the case.
+    """
     lost = case.settings["lost"].split(", ") if "lost" in case.settings else []
     build = BUILT.get(case.name) or partial(with_cells_of, case)
     return Odd(case.name, case.description, build, points=FULL - points_of(*lost))

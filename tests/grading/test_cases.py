@@ -2,9 +2,9 @@
 
 from .cases import Case, read
 
-# Markdown in which a reader easily loses something. The first cell has an empty last line, the
-# second is indented, and the third, an answer, is empty. The backticks around all of a value go,
-# those around a part of it stay. Without its backticks, the name would be bold.
+# Markdown in which a reader easily loses something. The first cell has an empty last line and names
+# of constants, the second is indented, and the third, an answer, is empty. The backticks around all
+# of a value go, those around a part of it stay. Without its backticks, the name would be bold.
 FILE = """# Title
 An introduction.
 

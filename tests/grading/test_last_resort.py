@@ -1,4 +1,4 @@
-"""A cell that no alarm stops ends with its process, and the learner is told that it took too long."""
+"""A cell that no alarm stops ends with its process, and its answers fail for time."""
 
 import pytest
 
@@ -33,13 +33,15 @@ while True:
 )
 def test_a_cell_that_no_alarm_stops_ends_with_its_process(cell, sandbox, monkeypatch):
     monkeypatch.setattr(running, "SECONDS_OF_A_CELL", 0.1)
-    # the same in the sandbox, which has modules of its own
+    # In the sandbox, which has modules of its own: seconds until the alarm, and from then until the
+    # process ends itself. Both are short, so that its end comes long before our 60 seconds below.
     hurry = """from course_utils.tools.grading import running
 running.SECONDS_OF_A_CELL = running.LAST_RESORT = 0.1"""
     session = Session(sandbox)
     session.load(
         notebook_bytes([code_cell(source) for source in (hurry, cell, "def f(x): return x")])
     )
+    # any id; an exercise of this name need not exist
     session.ask(do="open", exercises=["00-f"], by_hand=[])
     with pytest.raises(OutOfTime):
         session.ask(60, do="define", exercise_id="00-f", name="f", run="end")

@@ -1,4 +1,4 @@
-"""Commands for who writes the course, in a clone of it."""
+"""Commands for those who write the course, in a clone of it."""
 
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from .options import FOLDER
 
 
 def _short(path: Path) -> Path:
+    # as it can be typed in the current folder, if it is inside
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 

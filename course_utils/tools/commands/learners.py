@@ -77,7 +77,7 @@ def progress(workspace: Path) -> None:
     """Show what you have passed, lesson by lesson, and what comes next."""
     from ..workspace.overview import overview
 
-    # the text that a notebook has, too, with its ticks in green
+    # the text form of what a notebook shows, with its ticks in green
     click.echo(repr(overview(workspace)).replace("✓", click.style("✓", fg="green")))
 
 
@@ -98,10 +98,10 @@ def place(by_doing: bool, workspace: Path | None) -> None:
     In a notebook, place() asks the same.
     """
     from ..ideas import asking
-    from ..workspace.copies import existing
+    from ..workspace.copies import existing_workspace
 
     if by_doing:
-        click.echo(asking.plain(asking.by_doing(existing(workspace))))
+        click.echo(asking.plain(asking.by_doing(existing_workspace(workspace))))
     else:
         _ask(asking.Placing())
 
@@ -119,27 +119,33 @@ def review(workspace: Path) -> None:
 
 
 def _ask(session: Session) -> None:
-    """Ask a session in a terminal, and say how it ends."""
+    """Ask all questions of a session in a terminal, then print its result."""
     from ..ideas.asking import plain
 
     while (sheet := session.sheet()) is not None:
         number = len(session.answered) + 1
         click.echo(f"\n{number} of {session.count} · {sheet.about}\n{plain(sheet.ask)}")
-        if sheet.back:
+        if sheet.back:  # the learner recalls the answer, and then says how much of it they had
             click.prompt("Answer in your head, then press Enter", default="", show_default=False)
             click.echo(plain(sheet.back))
+        # a question has at most four options
         letters = "ABCD"[: len(sheet.options)]
         for letter, option in zip(letters, sheet.options, strict=True):
             click.echo(f"  {letter}. {plain(option.text)}")
         chosen = _place_of_choice("Your answer", letters)
-        prompt = "How sure? 1 a guess, 2 fairly sure, 3 sure"
-        sure = None if sheet.back else _place_of_choice(prompt, "123")
+        # None: at a question with a back, the choice says how well it was recalled
+        sure = (
+            None
+            if sheet.back
+            else _place_of_choice("How sure? 1 a guess, 2 fairly sure, 3 sure", "123")
+        )
         if feedback := session.answer(chosen, sure):
             click.echo(plain(feedback))
     click.echo(f"\n{plain(session.end())}")
 
 
 def _place_of_choice(prompt: str, letters: str) -> int:
+    # from 0; prompts again until one of these letters (or digits) is typed
     letter = click.prompt(prompt, type=click.Choice(list(letters), case_sensitive=False))
     return letters.index(letter.upper())
 
@@ -200,6 +206,7 @@ def update(workspace: Path) -> None:
 )
 @click.option(
     "--route",
+    # the last word of each: "one day" is `--route day`
     type=click.Choice([name.split()[-1] for name in ROUTES]),
     help="Print the lessons of this route, and open the first one that is not finished.",
 )

@@ -66,7 +66,7 @@ def release(
 )
 @click.option(
     "--workers",
-    type=click.IntRange(1, 256),
+    type=click.IntRange(1, 256),  # at most: against slips of the keyboard
     help="Number of marking processes. Default: one per processor, at most 8.",
 )
 @click.option(
@@ -78,14 +78,14 @@ def release(
 @click.option("--regrade", is_flag=True, help="Also mark again what has not changed.")
 @click.option(
     "--seconds",
-    type=click.IntRange(5, 86400),
-    default=120,
+    type=click.IntRange(5, 86400),  # at most a day
+    default=120,  # as in `Options`
     help="Time limit for one notebook, in seconds.",
 )
 @click.option(
     "--memory",
-    type=click.IntRange(256, 2**20),
-    default=2048,
+    type=click.IntRange(256, 2**20),  # at most a terabyte
+    default=2048,  # as in `Options`, there in bytes
     help="Memory limit for one notebook in MB, in addition to what the course itself uses.",
 )
 @click.option(
@@ -214,6 +214,7 @@ def slides(lesson: str, out: Path, pdf: bool, book: str | None) -> None:
         click.echo(f"{deck} ({deck.stat().st_size / 1e6:.1f} MB)")
         if pdf and not problem:
             page = deck.resolve()
+            # with this query, reveal.js lays the slides out as pages
             problem = print_pdf(page, page.with_suffix(".pdf"), "?print-pdf")
             if not problem:
                 click.echo(f"{deck.with_suffix('.pdf')}")
@@ -307,5 +308,6 @@ def gains(before: Path, after: Path, out: Path | None) -> None:
 
     table, learners, notices = class_gains.gains(*class_gains.read_both(before, after))
     if out is not None:
+        # shares to a tenth of a percent, far finer than the intervals of a class
         write_whole(out, table.round(3).to_csv(index_label="idea"))
     click.echo(class_gains.in_words(table, learners, notices), nl=False)

@@ -30,8 +30,9 @@ LONGEST = 5_000  # characters of an answer that may become an example
 MOST_CANDIDATES = 20  # answers that are read in search of an example
 IN_THE_PLAN = 3  # mistakes that the page proposes for the next lecture
 FEWEST = 4  # learners for an interval of a correlation: its standard error is 1 / sqrt(n - 3)
-WORD = re.compile(r"[^\W_]+")
+WORD = re.compile(r"[^\W_]+")  # letters and digits: ada_lovelace is two words
 COUNTS = ("passed", "tried", "not attempted", "missing")
+# the columns of class.csv; `_rows` says which kinds of rows there are
 HEADER = [
     *("exercise", "title", "kind", "name", "learners", *COUNTS),
     *("difficulty", "difficulty low", "difficulty high"),
@@ -55,6 +56,7 @@ class Figure:
     def columns(self, name: str) -> dict[str, float | str]:
         """The figure and its interval as columns of class.csv."""
         figures = {name: self.value, f"{name} low": self.low, f"{name} high": self.high}
+        # four digits, far finer than the interval of any class
         return {
             column: "" if figure is None else round(figure, 4) for column, figure in figures.items()
         }
@@ -62,9 +64,11 @@ class Figure:
 
 @dataclass
 class MadeMistake:
-    """A mistake that learners made. The name of the mistake is empty if it is not known.
+    """A mistake that learners made. The name of `mistake` is "" if this course does not know it.
 
-    example: the code of an answer, or empty.
+    place: where the lessons treat it; None if they do not.
+    example: the code of an answer, or "".
+    learners: those who made it.
     """
 
     mistake: Mistake
@@ -82,8 +86,10 @@ class MadeMistake:
 class Item:
     """An exercise of a class.
 
-    counts: the numbers of learners, by COUNTS.
-    others: [(number of learners, case)] of failures without a known mistake.
+    counts: the numbers of learners, by the names in COUNTS. "tried" includes "passed"; the three
+    others add up to the marked learners.
+    mistakes, others: the failures of learners, most frequent first: known mistakes, and
+    [(number of learners, case)] of failures without one.
     """
 
     id: str
@@ -145,7 +151,7 @@ def discrimination(passed: Sequence[bool], rest: Sequence[float]) -> Figure:
             why="undefined: they are all alike in this exercise, or in the points of the others"
         )
     correlation = pearsonr(list(map(float, passed)), rest)
-    if abs(correlation.statistic) > 1 - 1e-9:
+    if abs(correlation.statistic) > 1 - 1e-9:  # 1 or -1, but for the rounding of its sums
         return Figure(why="undefined: a correlation of exactly 1 or -1 has no interval")
     low, high = correlation.confidence_interval(0.95)
     return Figure(float(correlation.statistic), float(low), float(high))
@@ -170,26 +176,32 @@ def _item(
     exercise: str, title: str, marked: Sequence[LearnerRecord], class_names: Collection[str]
 ) -> Item:
     """An exercise of the class. class_names: words that identify one of its learners."""
-    learners: dict[str, list[LearnerRecord]] = {status: [] for status in MARK_STATUSES}
+    by_status: dict[str, list[LearnerRecord]] = {status: [] for status in MARK_STATUSES}
     for learner in marked:
         mark = learner.exercises.get(exercise)
+        # no points: the hand-in with this exercise is not marked yet
         status = "missing" if mark is None or mark.points is None else mark.status
-        learners[status].append(learner)
-    passed, failed = learners["passed"], learners["failed"]
+        by_status[status].append(learner)
+    passed, failed = by_status["passed"], by_status["failed"]
     tried = len(passed) + len(failed)
-    numbers = (len(passed), tried, len(learners["not attempted"]), len(learners["missing"]))
-    rest = []
+    rest = []  # the points of each learner in all other exercises
     for learner in passed + failed:
-        other_marks = [mark for other, mark in learner.exercises.items() if other != exercise]
-        rest.append(sum(mark.points or 0 for mark in other_marks))
+        rest.append(
+            sum(mark.points or 0 for other, mark in learner.exercises.items() if other != exercise)
+        )
     return Item(
-        exercise,
-        title,
-        dict(zip(COUNTS, numbers)),
-        difficulty(len(passed), tried),
-        discrimination([True] * len(passed) + [False] * len(failed), rest),
-        _mistakes(exercise, failed, class_names),
-        _others(exercise, failed),
+        id=exercise,
+        title=title,
+        counts={
+            "passed": len(passed),
+            "tried": tried,
+            "not attempted": len(by_status["not attempted"]),
+            "missing": len(by_status["missing"]),
+        },
+        difficulty=difficulty(len(passed), tried),
+        discrimination=discrimination([True] * len(passed) + [False] * len(failed), rest),
+        mistakes=_mistakes(exercise, failed, class_names),
+        others=_others(exercise, failed),
     )
 
 
@@ -199,8 +211,12 @@ def _item(
 def _mistakes(
     exercise: str, failed: Sequence[LearnerRecord], class_names: Collection[str]
 ) -> list[MadeMistake]:
-    """The mistakes that were made in an exercise, most frequent first."""
-    known = {mistake.message: mistake for mistake in words_of_mistakes(exercise)[0]}
+    """The mistakes that were made in an exercise, most frequent first.
+
+    class_names: see `_item`.
+    """
+    mistakes, _ = words_of_mistakes(exercise)
+    known = {mistake.message: mistake for mistake in mistakes}
     learners_by_message: dict[str, list[LearnerRecord]] = {}
     for learner in failed:
         for message in learner.exercises[exercise].mistakes:
@@ -220,16 +236,19 @@ def _mistakes(
 
 def _others(exercise: str, failed: Sequence[LearnerRecord]) -> list[tuple[int, str]]:
     """[(number of learners, case)] of failures without a known mistake, most frequent first."""
-    numbers: Counter[str] = Counter()
+    learners_with: Counter[str] = Counter()
     for learner in failed:
         mark = learner.exercises[exercise]
         if not mark.mistakes:
-            numbers.update(set(map(_case_without_result, mark.discreet)))
-    cases = sorted(numbers, key=lambda case: (-numbers[case], case))
-    return [(numbers[case], case) for case in cases]
+            # a set, since a learner counts once for each case
+            learners_with.update({_case_without_result(message) for message in mark.discreet})
+    cases = sorted(learners_with, key=lambda case: (-learners_with[case], case))
+    return [(learners_with[case], case) for case in cases]
 
 
 def _case_without_result(message: str) -> str:
+    # "case: what the answer gave" as "case": learners whose answers gave other results count for
+    # the same case
     return message if message.startswith("Stopped: ") else message.partition(": ")[0]
 
 
@@ -239,16 +258,17 @@ def _case_without_result(message: str) -> str:
 def example(
     answers: Sequence[tuple[str, Collection[str]]], class_names: Collection[str], lesson: str
 ) -> str:
-    """The shortest answer that can be shown, or "".
+    """The shortest answer that can be shown, without its comments, docstrings and own strings.
 
-    It is shown without comments, docstrings and strings of the learner's own.
+    "" if there is none.
 
-    answers: [(code, names of its learner)].
-    class_names: words of all names in the class.
+    answers: [(code, names of its learner)], the names as `_names_of` returns them.
+    class_names: the words of all names in the class.
     lesson: the code of the lesson, whose strings and words identify nobody.
 
-    Left out are answers that are too long, are no Python, or hold a name of their learner or, as a
-    word, of another.
+    An answer cannot be shown if it is longer than LONGEST, is not Python, or holds a name: of its
+    own learner anywhere in the text, of another learner as a word. Only the shortest
+    MOST_CANDIDATES are considered.
     """
     telling_words = set(class_names) - _words(lesson)
     shortest_first = sorted(answers, key=lambda answer: (len(answer[0]), answer[0]))
@@ -260,13 +280,16 @@ def example(
 
 
 def _holds_a_name(code: str, names: Collection[str]) -> bool:
-    # a short name counts only as a word
+    # a short name counts only as a word; others are found across the ends of words too
     words, letters = _words(code), normalised(code)
     return any(name in (letters if _is_telling(name) else words) for name in names)
 
 
 def _is_telling(name: str) -> bool:
-    """Whether a name is long enough to be looked for within words."""
+    """Whether a name is long enough to be looked for within words.
+
+    "Li" is a part of many words; one or two Chinese characters are a whole name.
+    """
     return len(name) > 2 or not name.isascii()
 
 
@@ -287,14 +310,18 @@ class _Cleaner(ast.NodeTransformer):
 
     def visit_Constant(self, node: ast.Constant) -> ast.Constant:
         text = node.value
-        is_lessons = f'"{text}"' in self.lesson or f"'{text}'" in self.lesson
-        return node if is_lessons or not isinstance(text, (str, bytes)) else ast.Constant("…")
+        is_learners_own = (
+            isinstance(text, (str, bytes))
+            and f'"{text}"' not in self.lesson
+            and f"'{text}'" not in self.lesson
+        )
+        return ast.Constant("…") if is_learners_own else node
 
 
 def _without_own_words(text: str, lesson: str) -> str:
-    """Code as Python itself would write it, without comments and own strings.
+    """Code as Python itself would write it, without comments, docstrings and own strings.
 
-    Empty if it is no Python.
+    "" if nothing is left or it is not Python.
     """
     try:
         with warnings.catch_warnings(action="ignore"):
@@ -306,7 +333,7 @@ def _without_own_words(text: str, lesson: str) -> str:
 def _names_of(learner: LearnerRecord) -> set[str]:
     """What identifies a learner, as `normalised` spells it.
 
-    These are id, name, number and e-mail, and the words of these.
+    These are id, name, number, e-mail and its part before the @, and the telling words of these.
     """
     mailbox = learner.email.partition("@")[0]
     texts = [learner.learner, learner.name, learner.email, learner.number, mailbox]
@@ -326,13 +353,19 @@ def check_address(address: str) -> None:
 
 
 def table(exercises: Sequence[Item], names: bool = False) -> tuple[list[str], list[list]]:
-    """(header, rows) of class.csv. names: whether to say who made a mistake."""
+    """(header, rows) of class.csv; cells that do not apply are "".
+
+    names: whether to say who made a mistake.
+    """
     rows = [row for item in exercises for row in _rows(item, names)]
     return HEADER, [[row.get(column, "") for column in HEADER] for row in rows]
 
 
 def _rows(item: Item, names: bool) -> Iterator[dict[str, object]]:
-    """A row for an exercise, and one for each mistake and each other failure in it, by column."""
+    """A row for an exercise, and one for each mistake and each other failure in it, by column.
+
+    The column "kind" tells them apart: exercise, mistake, other.
+    """
     about: dict[str, object] = {"exercise": item.id, "title": item.title}
     yield {
         **about,
@@ -373,12 +406,12 @@ def write_report(
     book: str = "",
     decks: str = "",
 ) -> None:
-    """Write class.html and class.csv.
+    """Write class.html and class.csv to the folder `out`.
 
-    lessons: their titles.
+    lessons: the titles of the lessons.
     names: whether to say who made a mistake.
-    book, decks: the addresses of their files, or their folders seen from the page. If empty, they
-    are beside it, and what is not there is no link.
+    book, decks: where links to the book and the decks lead: a web address, or a folder relative to
+    the page. If "", links lead to files beside the page, and a file that is not there gets no link.
     """
     exercises = items(learners)
     write_table(out / "class.csv", *table(exercises, names))

@@ -23,13 +23,13 @@ from .marking import assignment, marking_fingerprint
 from .platforms import MOODLE, PLATFORMS, worksheet_numbers
 from .records import records
 from .reports import (
+    FEEDBACK_ZIP,
     LEFT_OUT,
     RESEMBLANCE,
-    feedback_zip,
     lessons_of,
     table_or_nothing,
     write_feedback_zip,
-    write_tables,
+    write_for_people,
 )
 from .results import NOT_MARKED, GradeError, LearnerRecord, Result, counted
 from .rosters import read_roster
@@ -38,6 +38,7 @@ from .store import Entry, Store, opened
 from .submissions import Gathered, HandIn, gather
 from .texts import in_words
 
+# in the results folder
 RESULTS, SECRET = "results.jsonl", "page_names.secret"
 UNPACKED = ".unpacked"
 MOST_WORKERS = 8  # each takes about a gigabyte of memory
@@ -55,14 +56,15 @@ class Options:
     isolated: False runs learners' code with your own rights.
     seconds, memory: the time and the bytes that one hand-in may use.
     seed: of the inputs; None draws one.
-    beside: other folders that will be written to.
+    beside: other folders that will be written to, which must not be among the submissions either.
     due, late, received: the deadline, the rule about late hand-ins, and the table of dates; see
     `late`.
-    secret_pages: give the learners' pages names that nobody can guess, in this run and all later
-    ones.
-    feedback_zip: also write the learners' pages as this platform takes them back.
     names: whether the class report names learners. book, decks: where its links lead.
     resemblance: also write which hand-ins share more than chance explains.
+    feedback_zip: also write the learners' pages as this platform takes them back: "moodle" or
+    "canvas".
+    secret_pages: give the learners' pages names that nobody can guess, in this run and all later
+    ones.
     """
 
     lessons: tuple[str, ...] | None = None
@@ -74,7 +76,7 @@ class Options:
     seconds: int = 120
     memory: int = 2 * 2**30
     seed: int | None = None
-    beside: tuple = ()
+    beside: tuple[Path, ...] = ()
     due: str | None = None
     late: str | None = None
     received: Path | None = None
@@ -95,15 +97,17 @@ def grade(
 ) -> list[LearnerRecord]:
     """Mark every hand-in in `source` and write the results to the folder `out`.
 
-    Returns the learners' records.
+    Returns the learners' records: of all, also of those with a result from an earlier run.
 
-    progress: wraps the iterable of results.
+    progress: is called with the iterable of results and their number; the class is marked while
+    what it returns is iterated over, so it must yield each result.
     warn: is called with each sentence that the teacher should read.
 
     Raises GradeError, SandboxError or ValueError (a lesson that does not exist), each with a
     one-sentence message.
     """
     out = Path(out)
+    # a tuple, since it is the key of a cache
     work = assignment(options.lessons and tuple(options.lessons))
     _refuse_impossible(options)
     roster = read_roster(options.roster) if options.roster else {}
@@ -113,7 +117,7 @@ def grade(
     lateness = read_lateness(terms)
     # what a stored result depends on beside its file: with another of these, it is marked again
     limits = (options.seconds, options.memory, options.isolated)
-    made_with = " ".join(map(str, (marking_fingerprint(), *work["titles"], *limits)))
+    made_with = " ".join([marking_fingerprint(), *work["titles"], *map(str, limits)])
     with _os_errors_as_grade_errors(out), ExitStack() as resources:
         _make_folder(out, source, options.beside)
         if any(given):
@@ -128,6 +132,7 @@ def grade(
         downloads = {
             path: table_or_nothing(path) for path in (terms.received, options.roster) if path
         }
+        # before anything is marked: a wrong file should not cost the time of a run
         _refuse_other_worksheets(downloads, hand_ins)
         _refuse_unknown(options.only, {hand_in.learner for hand_in in hand_ins} | set(roster))
         entries = _mark_new(hand_ins, store, made_with, work, options, progress)
@@ -166,12 +171,22 @@ def _mark_new(
 ) -> dict[tuple[str, str], Entry | None]:
     """Have the hand-ins marked that have no valid result, and store each result as it arrives.
 
-    Returns what is stored about each hand-in, by learner and file; None if it was not marked.
+    What is stored about other files is dropped. Returns what is stored about each hand-in, by
+    learner and file; None if it was not marked. Raises GradeError (see `_jobs`) and SandboxError.
     """
     jobs = _jobs(hand_ins, store.entries, made_with, options)
-    workers = options.workers or default_workers()
+    settings = {  # of a marking process, see `fleet`
+        "lessons": list(work["titles"]),
+        # that nobody can foresee, and short enough to be typed after --seed
+        "seed": random.SystemRandom().randrange(10**9) if options.seed is None else options.seed,
+        "isolated": options.isolated,
+        "seconds": options.seconds,
+        "memory": options.memory,
+    }
     # whatever stops the run also ends its marking processes
-    with closing(mark_here(_latest_first(jobs), _settings(options, work), workers)) as results:
+    with closing(
+        mark_here(_latest_first(jobs), settings, options.workers or default_workers())
+    ) as results:
         for key, result in progress(results, len(jobs)):
             store.put(_entry(jobs[key], made_with, result))
     entries = {
@@ -190,8 +205,11 @@ def _write_results(
     left_out: Sequence[LeftOut],
     downloads: Sequence[list[dict[str, str]]],
 ) -> list[str]:
-    """Write the tables and the pages, from the records. Returns warnings."""
-    write_tables(out, learners, work, options.isolated, left_out, downloads)
+    """Write the tables and the pages, from the records. Returns warnings.
+
+    left_out, downloads: see `write_for_people`.
+    """
+    write_for_people(out, learners, work, options.isolated, left_out, downloads)
     titles = [work["titles"][lesson] for lesson in lessons_of(learners)]
     write_report(out, learners, titles, names=options.names, book=options.book, decks=options.decks)
     warnings = _write_extras(out, learners, options)
@@ -207,9 +225,9 @@ def _write_extras(out: Path, learners: list[LearnerRecord], options: Options) ->
 
     Returns warnings.
     """
-    zips = [feedback_zip(out, platform.name) for platform in PLATFORMS]
-    for path in (*(out / name for name in RESEMBLANCE), *zips):
-        path.unlink(missing_ok=True)
+    zips = [FEEDBACK_ZIP.format(platform.name) for platform in PLATFORMS]
+    for name in (*RESEMBLANCE, *zips):
+        (out / name).unlink(missing_ok=True)
     if options.resemblance:
         from .resemblance import write_resemblance  # reads all lessons, which takes seconds
 
@@ -218,16 +236,19 @@ def _write_extras(out: Path, learners: list[LearnerRecord], options: Options) ->
     if platform and not write_feedback_zip(out, learners, platform):
         return [
             f"No hand-in has a number of {platform.title()}, so "
-            f"{feedback_zip(out, platform).name} is empty."
+            f"{FEEDBACK_ZIP.format(platform)} is empty."
         ]
     return []
 
 
 def default_workers() -> int:
     """The number of processors that this process may use, at most MOST_WORKERS."""
-    # macOS does not say which ones this process may use
-    is_known = hasattr(os, "sched_getaffinity")
-    return min(MOST_WORKERS, len(os.sched_getaffinity(0)) if is_known else os.cpu_count() or 1)
+    processors = (
+        len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count()  # macOS does not say which ones this process may use
+    )
+    return min(MOST_WORKERS, processors or 1)
 
 
 def _refuse_other_worksheets(
@@ -236,11 +257,13 @@ def _refuse_other_worksheets(
     """Raise GradeError for a worksheet with none of the numbers of these hand-ins.
 
     Moodle numbers learners anew for each assignment.
+
+    downloads: the rows of each table, by its path. A table without such numbers is no worksheet.
     """
     numbers = {hand_in.number for hand_in in hand_ins if hand_in.platform == MOODLE.name}
     for path, rows in downloads.items():
-        theirs = worksheet_numbers(rows)
-        if numbers and theirs and not numbers & theirs:
+        worksheet = worksheet_numbers(rows)
+        if numbers and worksheet and not numbers & worksheet:
             raise GradeError(
                 f"{path} is the worksheet of another assignment: it has none of the numbers of "
                 f"these hand-ins, such as {min(numbers)}."
@@ -248,31 +271,25 @@ def _refuse_other_worksheets(
 
 
 def _secret(out: Path, wanted: bool) -> bytes | None:
-    """What the pages' names are made with, None for plain names.
+    """The secret that the pages' names are made with, None for plain names.
 
-    It is kept in the results folder, so that the names stay.
+    It is kept in the results folder, so that the names stay: a later run finds it, `wanted` or not.
     """
     path = out / SECRET
     if wanted and not path.exists():
-        write_whole(path, secrets.token_hex(32) + "\n")
+        write_whole(path, secrets.token_hex(32) + "\n")  # 256 bits, for HMAC-SHA256
     return path.read_bytes() if path.exists() else None
 
 
 # ---------------------------------------------------------------- before anything is marked
 
 
-def _settings(options: Options, work: Mapping[str, dict]) -> dict[str, object]:
-    return {
-        "lessons": list(work["titles"]),
-        "seed": random.SystemRandom().randrange(10**9) if options.seed is None else options.seed,
-        "isolated": options.isolated,
-        "seconds": options.seconds,
-        "memory": options.memory,
-    }
-
-
 def _make_folder(out: Path, source: str | Path, beside: Collection[str | Path]) -> None:
-    """Create the results folder. No folder that is written to may be among the submissions."""
+    """Create the results folder.
+
+    Raises GradeError if it, or a folder of `beside`, is the submissions folder or inside it: the
+    results would be taken for hand-ins.
+    """
     submissions = Path(source).resolve()
     for folder in (out, *map(Path, beside)):
         if submissions.is_dir() and folder.resolve().is_relative_to(submissions):
@@ -301,9 +318,9 @@ def _os_errors_as_grade_errors(out: Path) -> Generator[None]:
 
 @contextmanager
 def _unpacking(out: Path) -> Generator[Path]:
-    """A folder for unpacked archives, removed afterwards.
+    """Create a folder for unpacked archives, and remove it afterwards.
 
-    It first removes what a killed run left.
+    What a killed run left under this name is removed first; of a link, only the link.
     """
     folder = out / UNPACKED
     if folder.is_dir() and not folder.is_symlink():
@@ -327,7 +344,10 @@ def _refuse_unknown(only: Collection[str], names: set[str]) -> None:
 
 
 def _is_valid(entry: Entry | None, hand_in: HandIn, made_with: str, seed: int | None) -> bool:
-    """Whether a stored result is still that of a hand-in."""
+    """Whether a stored result is still that of a hand-in, so that it need not be marked again.
+
+    seed: the one asked for, with which all its marks must have been made; None for any.
+    """
     return (
         entry is not None
         and entry.sha256 == hand_in.sha256
@@ -340,7 +360,11 @@ def _is_valid(entry: Entry | None, hand_in: HandIn, made_with: str, seed: int | 
 def _jobs(
     hand_ins: Gathered, entries: Mapping[tuple[str, str], Entry], made_with: str, options: Options
 ) -> dict[int, HandIn]:
-    """The hand-ins to mark, by their place in the class."""
+    """The hand-ins to mark, by their place in `hand_ins`.
+
+    Raises GradeError if --only leaves a hand-in of another learner without a result of these
+    settings.
+    """
     jobs = {}
     for place, hand_in in enumerate(hand_ins):
         entry = entries.get((hand_in.learner, hand_in.file))
@@ -358,7 +382,10 @@ def _jobs(
 
 
 def _latest_first(jobs: Mapping[int, HandIn]) -> list[dict[str, object]]:
-    """These jobs for marking processes, a learner's latest first."""
+    """These jobs for `fleet.mark_here`, a learner's latest first.
+
+    It runs out of time, if at all, on those that count least.
+    """
     ordered = sorted(jobs.items(), key=lambda job: (job[1].learner, -job[1].turn, -job[1].modified))
     return [
         {"key": key, "name": hand_in.file, "path": str(hand_in.path), "learner": hand_in.learner}
@@ -367,10 +394,8 @@ def _latest_first(jobs: Mapping[int, HandIn]) -> list[dict[str, object]]:
 
 
 def _entry(hand_in: HandIn, made_with: str, result: Result) -> Entry:
-    """What is stored about a hand-in.
-
-    If its file changed meanwhile, the marks match nobody's file.
-    """
+    """What is stored about a hand-in: its result, or NOT_MARKED if its file changed meanwhile."""
+    # these could be the marks of the old content or of the new
     if hand_in.path and hand_in.path.exists() and file_sha256(hand_in.path) != hand_in.sha256:
         result = Result(NOT_MARKED, "it changed while the class was being marked")
     return Entry(hand_in.learner, hand_in.name, hand_in.file, hand_in.sha256, made_with, result)

@@ -12,9 +12,10 @@ import click
 
 from .class_run import Options, grade
 from .records import doubtful_owners
+from .reports import FEEDBACK_ZIP, GRADES
 from .texts import in_words
 
-# exit statuses
+# exit statuses; click's own are 1 for an error and 2 for a wrong use
 SOME_NOT_MARKED = 3  # somebody has no points yet
 DOUBTFUL = 4  # hand-ins may be somebody else's
 ENDED_BY_SIGNAL = 128  # to which the signal's number is added, as shells do
@@ -23,7 +24,9 @@ ENDED_BY_SIGNAL = 128  # to which the signal's number is added, as shells do
 def mark(submissions: Path, out: Path, options: Options, course: Path | None = None) -> int:
     """Mark a class and print the outcome. course: an nbgrader course folder to write to.
 
-    Returns the exit status. Raises what `grade` does, or OSError.
+    Returns the exit status: 0, SOME_NOT_MARKED, DOUBTFUL, or after a signal ENDED_BY_SIGNAL and its
+    number. Raises what `grade` and `nbgrader_course.export` do, OSError, and ClickException if the
+    summary cannot be printed.
     """
     if not options.isolated:
         warn(
@@ -40,7 +43,7 @@ def mark(submissions: Path, out: Path, options: Options, course: Path | None = N
     except KeyboardInterrupt as interrupt:
         with suppress(OSError):  # the terminal may be gone
             warn(f"Stopped. What was marked is kept in {out}; run the same command to continue.")
-        # Ctrl-C itself has no number, see `signals_as_ctrl_c`
+        # `signals_as_ctrl_c` gives the number of other signals; Ctrl-C itself comes without one
         return ENDED_BY_SIGNAL + (interrupt.args[0] if interrupt.args else signal.SIGINT)
     try:
         _print_summary(learners, out, options)
@@ -67,12 +70,16 @@ def warn(sentence: str) -> None:
 
 @contextmanager
 def signals_as_ctrl_c() -> Generator[None]:
-    """Treat SIGTERM and SIGHUP as Ctrl-C, so that the run cleans up."""
+    """Treat SIGTERM and SIGHUP as Ctrl-C, so that the run cleans up.
+
+    The KeyboardInterrupt has the signal's number as its argument. A signal that somebody ignores or
+    handles is left as it is.
+    """
 
     def raise_interrupt(number: int, _: object) -> None:
         raise KeyboardInterrupt(number)
 
-    # `nohup` ignores SIGHUP
+    # `nohup` ignores SIGHUP, which must stay ignored
     treated = [
         number
         for number in (signal.SIGTERM, signal.SIGHUP)
@@ -91,7 +98,7 @@ def bar(results: Iterable, total: int) -> Iterable:
     """Wrap results in a progress bar with the time left."""
     from tqdm import tqdm
 
-    # a scheduler may close the error stream; None shows a bar in terminals only
+    # a scheduler may close the error stream; to tqdm, None means hidden unless in a terminal
     hidden = sys.stderr is None or not total or "TQDM_DISABLE" in os.environ or None
     return tqdm(
         results, total=total, desc="Marking", unit="notebook", mininterval=0.5, disable=hidden
@@ -103,7 +110,7 @@ def _print_summary(learners: Sequence, out: Path, options: Options) -> None:
     shares = ", ".join(f"{number} {state}" for state, number in states.most_common())
     click.echo(
         f"{len(learners)} learners: {shares}.\n"
-        f"Grades: {out / 'grades.csv'}\n"
+        f"Grades: {out / GRADES}\n"
         f"Summary: {out / 'summary.html'}\n"
         f"Feedback: {out / 'feedback'}\n"
         f"For the next lecture: {out / 'class.html'}"
@@ -115,5 +122,6 @@ def _print_summary(learners: Sequence, out: Path, options: Options) -> None:
     if options.resemblance:
         click.echo(f"Resemblance: {out / 'resemblance.html'}")
     if options.feedback_zip:
-        zipped = out / f"feedback_{options.feedback_zip}.zip"
-        click.echo(f"For {options.feedback_zip.title()}: {zipped}")
+        click.echo(
+            f"For {options.feedback_zip.title()}: {out / FEEDBACK_ZIP.format(options.feedback_zip)}"
+        )

@@ -12,29 +12,33 @@ from ..._support.tables import DataError, rows_in
 from .results import GradeError
 from .texts import for_cells, for_messages, normalised
 
-MOST_ABOVE = 5  # lines above the header
+MOST_ABOVE = 5  # lines above the header, such as the title of an export and an empty line
 
+# for each row: where it stands, such as "line 2", and its values by column
 Rows = list[tuple[str, dict[str, str]]]
 
 
 def numbered_rows(path: str | Path, headings: Collection[str] = ()) -> Rows:
-    """[("line 2", row)] of a CSV file, separated by commas, semicolons or tabs.
+    """[("line 2", {column: value})] of a CSV file, separated by commas, semicolons or tabs.
 
-    headings: the first line with one of them is the header, if there is one near the beginning;
-    else the first line. They are `normalised`.
+    These are the rows below the header, none for an empty file. A value that is missing at the end
+    of a row is "".
 
-    Raises GradeError for a file that is not CSV in UTF-8. An unclosed quotation mark is an error
-    too, since it would swallow the lines after it, and so is a row with more values than columns.
+    headings: the first line with one of them is the header, if at most MOST_ABOVE lines are above
+    it; else the first line is. They are `normalised`.
+
+    Raises GradeError for a file that cannot be read or is not CSV in UTF-8. An unclosed quotation
+    mark is an error too, since it would swallow the lines after it, and so is a row with more
+    values than columns.
     """
-    shown = for_messages(path, 300)
+    shown = for_messages(path, 300)  # characters: a path is long, and its end names the file
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
+        rows = list(rows_in(_without_lines_above(text, headings), shown))
     except UnicodeDecodeError:
         raise GradeError(f"{shown} is not in UTF-8; save it as CSV in UTF-8.") from None
     except OSError as error:
         raise GradeError(f"{shown} cannot be read: {error.strerror or error}.") from None
-    try:
-        rows = list(rows_in(_without_lines_above(text, headings), shown))
     except DataError as error:
         raise GradeError(f"{error}.") from None
     header = rows[0][1] if rows else []
@@ -45,15 +49,18 @@ def numbered_rows(path: str | Path, headings: Collection[str] = ()) -> Rows:
                 f"{shown}, {line}: there are more values than columns; quote any text that "
                 "contains a comma."
             )
-        table.append((line, dict(zip_longest(header, cells[: len(header)], fillvalue=""))))
+        # a row may be shorter than the header
+        row = dict(zip_longest(header, cells[: len(header)], fillvalue=""))
+        table.append((line, row))
     return table
 
 
 def _without_lines_above(text: str, headings: Collection[str]) -> str:
-    """A table whose lines above its header are empty, so that the others keep their numbers."""
+    """A table with the lines above its header emptied, so that the others keep their numbers."""
     lines = text.split("\n", MOST_ABOVE)
     for place, line in enumerate(lines):
-        titles = {normalised(title) for title in re.split("[,;\t]", line)}
+        # a line, or the first one of the rest of the text, which comes last
+        titles = {normalised(title) for title in re.split("[,;\t]", line.partition("\n")[0])}
         if not titles.isdisjoint(headings):
             lines[:place] = [""] * place
             break
@@ -62,23 +69,25 @@ def _without_lines_above(text: str, headings: Collection[str]) -> str:
 
 def normalised_rows(path: str | Path, headings: Collection[str] = ()) -> Rows:
     """`numbered_rows` with `normalised` columns, and without spaces around the values."""
-    return [
-        (line, dict(zip(map(normalised, row), map(str.strip, row.values()))))
-        for line, row in numbered_rows(path, headings)
-    ]
+    return [(line, _normalised_row(row)) for line, row in numbered_rows(path, headings)]
+
+
+def _normalised_row(row: dict[str, str]) -> dict[str, str]:
+    return {normalised(column): value.strip() for column, value in row.items()}
 
 
 def read_table(path: str | Path) -> list[dict[str, str]]:
-    """The rows of a CSV file, see `numbered_rows`."""
+    """The rows of a CSV file, {column: value} each; see `numbered_rows`."""
     return [row for _, row in numbered_rows(path)]
 
 
 def write_table(
     path: Path, header: Sequence[object], rows: Iterable[Sequence[object]], mark: str = ""
 ) -> None:
-    """Write a CSV file.
+    """Write a CSV file, or replace it, with cells that no spreadsheet takes for formulas.
 
-    mark: its first characters; spreadsheets read a file with a byte order mark as UTF-8.
+    mark: what the file begins with. Spreadsheets read a file with a byte order mark, "\\ufeff", as
+    UTF-8.
     """
     write_whole(path, mark + "".join(map(_line, [header, *rows])))
 
@@ -87,4 +96,4 @@ def _line(row: Sequence[object]) -> str:
     text = io.StringIO()
     # with this terminator, cells that contain either line end are quoted
     csv.writer(text, lineterminator="\r\n").writerow([for_cells(value) for value in row])
-    return text.getvalue()[:-2] + "\n"
+    return text.getvalue().removesuffix("\r\n") + "\n"

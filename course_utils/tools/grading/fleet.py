@@ -1,9 +1,11 @@
 """Run many marking processes at once, each with a sandbox of its own.
 
-A marking process runs this module as a program, with JSON lines in and out. The first line holds
-the settings: lessons, seed, isolated, seconds, memory, and optionally judging (bytes). Each further
-line is a job: key, name and path. Each reply has its job's key. The process ends when its input
-ends, or the process that started it.
+A marking process runs this module as a program, with JSON objects as lines in and out. The first
+line holds the settings: lessons (keys), seed, isolated, seconds and memory (bytes) of a notebook,
+and optionally judging (bytes instead of MEMORY_OF_JUDGING). The reply is {"ready": true}. Each
+further line is a job: key, name and path. Its reply holds this key, and as result the fields of a
+`Result`. Instead of any reply, {"fatal": sentence} says why the process ends. It also ends when its
+input ends, or the process that started it.
 """
 
 import contextlib
@@ -27,26 +29,31 @@ from .results import NOT_MARKED, Result, result_from
 from .sandbox import ONE_THREAD, STARTING, Sandbox, SandboxError
 
 BUDGET = 2  # all notebooks of a learner may take so many times as long as one
-TRIES = 2  # a job whose marking process dies is retried once, in a new process
+# a job whose marking process dies is retried once, in another; `_Fleet.result` says "twice"
+TRIES = 2
 # bytes that judging may use beyond what the process has when it is ready
 MEMORY_OF_JUDGING = 4 * 2**30
 
 
 class MarkingProcess:
-    """A marking process, as a context manager. settings: see the module.
+    """A marking process, as a context manager.
 
-    A fleet enters and leaves it by calling the methods: its processes outlive the call that starts
-    them.
+    settings: see the module.
+    folder: the temporary files of code that is not isolated; None for a sandbox, which has its own.
+    patience: the seconds to wait for a reply.
+
+    A fleet enters and leaves it by calling the methods, since its processes outlive the call that
+    starts them. It may leave one twice.
     """
 
     def __init__(self, settings: dict) -> None:
         environment = {**os.environ, **ONE_THREAD}
-        self.folder = None
-        if not settings["isolated"]:
-            self.folder = tempfile.TemporaryDirectory(
-                prefix="course-grade-", ignore_cleanup_errors=True
-            )
-            # a process that is killed cannot clean up after itself
+        self.folder = (
+            None
+            if settings["isolated"]
+            else tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True)
+        )
+        if self.folder:  # a process that is killed cannot clean up after itself
             environment["TMPDIR"] = self.folder.name
         self.process: Any = subprocess.Popen(  # for the type checker, its pipes might be missing
             [sys.executable, "-m", "course_utils.tools.grading.fleet"],
@@ -58,12 +65,16 @@ class MarkingProcess:
             start_new_session=True,
         )
         self.settings = settings
+        # generous, since a notebook that takes too long is stopped by the marking process itself
         self.patience = 2 * settings["seconds"] + 60
 
     def ask(self, message: dict, seconds: float | None = None) -> dict:
-        """Send a line and wait for one.
+        """Send a line and wait for one, which is returned. Messages and replies: see the module.
 
-        Raises SandboxError, or EOFError if the process is gone or was killed for taking too long.
+        seconds: how long to wait; None for `patience`.
+
+        Raises SandboxError for a "fatal" reply, EOFError if the process is gone or was killed for
+        taking too long.
         """
         watch = threading.Timer(seconds or self.patience, self.process.kill)
         watch.start()
@@ -83,7 +94,7 @@ class MarkingProcess:
         return reply
 
     def __enter__(self) -> Self:
-        """Wait until it is ready."""
+        """Send the settings and wait until it is ready. If it does not become so, it is ended."""
         try:
             self.ask(self.settings, STARTING)
         except BaseException:
@@ -108,6 +119,10 @@ def mark_here(
 
     jobs: dicts with key, name and path of a notebook, and its learner if that is known. Once a
     learner's notebooks have taken BUDGET times what one may take, the others are not run.
+    settings: see the module.
+    workers: how many marking processes run at once.
+
+    All processes are ended when the generator is exhausted or closed.
     """
     fleet = _Fleet(settings)
     threads = ThreadPoolExecutor(workers)
@@ -125,9 +140,11 @@ def mark_here(
 class _Fleet:
     """What the threads share.
 
+    processes: all that were started, ended ones too.
     idle: the processes without a job.
     is_over: whether all are to stop.
-    spent: the seconds of each learner so far.
+    spent: the seconds that each learner's notebooks have taken so far; a job without a learner
+    counts for itself.
     """
 
     settings: dict
@@ -138,18 +155,23 @@ class _Fleet:
 
     def mark(self, job: dict) -> tuple[int, Result]:
         """Have a job marked. Returns its key and the result."""
-        learner, start = job.get("learner", job["key"]), time.monotonic()
+        learner = job.get("learner", job["key"])
         if self.spent[learner] > BUDGET * self.settings["seconds"]:
             return job["key"], Result(
                 "unreadable",
                 "it was not run: this learner's later notebooks had taken "
                 f"{self.spent[learner]:.0f} seconds",
             )
+        start = time.monotonic()
         result = self.result(job)
         self.spent[learner] += time.monotonic() - start
         return job["key"], result
 
     def result(self, job: dict) -> Result:
+        """What an idle process, or else a new one, says about a job. Raises SandboxError.
+
+        NOT_MARKED if the processes that had the job ended.
+        """
         for _ in range(TRIES):
             # taken without looking first: two threads could see the same last process
             try:
@@ -166,13 +188,17 @@ class _Fleet:
         return Result(NOT_MARKED, "its marking process ended twice")
 
     def started(self) -> MarkingProcess:
-        """A new process. It is known before it is ready, so that it can be ended meanwhile."""
+        """A new process, ready for a job. Raises SandboxError if it ended before it was.
+
+        It is in `processes` before it is ready, so that `mark_here` can end it meanwhile.
+        """
         process = MarkingProcess(self.settings)
         self.processes.append(process)
-        with contextlib.suppress(EOFError):
-            if not self.is_over:
+        if self.is_over:  # `mark_here` may have ended the others before it knew this one
+            process.__exit__()
+        else:
+            with contextlib.suppress(EOFError):  # it ended, and has been cleaned up after
                 return process.__enter__()
-        process.__exit__()
         raise SandboxError(
             "A marking process ended before it was ready; `course doctor` may say why."
         )
@@ -204,7 +230,7 @@ def main() -> None:
 
             torch.set_num_threads(1)
             marker = Marker(sandbox, settings["lessons"], settings["seed"], settings["seconds"])
-            # imports what the checks import, before memory is limited
+            # imports what the checks import, before memory is limited; 05-layer is of lesson 05
             exercises_of({key[:2] for key in settings["lessons"]})
             sandbox.wait()
             sandbox_server.limit(
@@ -213,7 +239,8 @@ def main() -> None:
             reply({"ready": True})
             for line in sys.stdin:
                 job = json.loads(line)
-                data = read(job["path"], LARGEST + 1)
+                # larger only if it has changed since it was gathered, and then no marks are kept
+                data = read(job["path"], LARGEST)
                 reply({"key": job["key"], "result": asdict(marker.mark(data, job["name"]))})
     except SandboxError as error:
         reply({"fatal": str(error)})
@@ -221,10 +248,10 @@ def main() -> None:
 
 
 def read(path: str | Path, most: int) -> bytes:
-    """A hand-in's bytes, so many at most.
+    """The first bytes of a hand-in, at most `most`.
 
-    Raises SandboxError if it cannot be read: it could be a moment ago, so that is not the learner's
-    fault.
+    Raises SandboxError if it cannot be read. That is not the learner's fault, since it could be
+    read a moment ago.
     """
     try:
         with open(path, "rb") as file:

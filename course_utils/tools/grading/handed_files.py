@@ -30,8 +30,11 @@ LARGEST_ARCHIVE = 16 * 2**30  # bytes of all notebooks in one archive
 LARGEST_OF_ONE = 512 * 2**20  # bytes of all notebooks in an archive that one learner handed in
 MOST_OF_ONE = 100  # notebooks in such an archive; in a class's, files of one and the same path
 MOST_MEMBERS, MOST_MEMBERS_OF_ONE = 200_000, 20_000  # of an archive: a class's, one learner's
+LONGEST_PATH = 300  # characters of a path, or of an error about one, in a message or a key
 ZIP = re.compile(r"\.zip$", re.IGNORECASE)
+# the file in the place of one that iCloud has not downloaded: .lesson_05.ipynb.icloud
 PLACEHOLDER = re.compile(r"^\..*\.ipynb\.icloud$", re.IGNORECASE)
+# how to go on after a fault of the machine, by errno
 ADVICE = {
     # archives are unpacked in the results folder
     **dict.fromkeys(
@@ -45,9 +48,12 @@ ADVICE = {
     errno.EIO: "check the disk",
 }
 ENCRYPTED, IN_UTF8 = 0x1, 0x800  # of a member's flags
-DAMAGED = (None, errno.EINVAL)  # the errno values of a damaged archive
-FILE_NUMBERS = itertools.count()  # of unpacked files
-# yours_saved and live_copies hold a learner's files from before a reset, and live copies
+# errno values of an OSError that a damaged archive causes, not the machine: decompressors set none,
+# and seeking to a place before the file's beginning is invalid
+DAMAGED = (None, errno.EINVAL)
+FILE_NUMBERS = itertools.count()  # of unpacked files, whose names must differ in one folder
+# folders without hand-ins; yours_saved and live_copies are the course's own, for a learner's files
+# from before a reset and for copies of live lessons
 IGNORED = "__MACOSX __pycache__ yours_saved live_copies venv site-packages node_modules".split()
 
 
@@ -55,9 +61,11 @@ IGNORED = "__MACOSX __pycache__ yours_saved live_copies venv site-packages node_
 class HandedFile:
     """A file whose owner is not yet known.
 
-    outer: how many parts of its path are not from a learner's zip, so that no learner chose them.
-    path: where a notebook's bytes are; None for other files.
-    problem: why it cannot be marked, if somebody may have meant it as a notebook.
+    parts: its path, as the names of folders and the file.
+    outer: how many of these, from the first, are not from a learner's zip: no learner chose them.
+    path: where a notebook's bytes are; None for other files. sha256: of these bytes, in hex.
+    modified: seconds since 1970; 0 if it is not known.
+    problem: why it cannot be marked, if somebody may have meant it as a notebook; "" otherwise.
     """
 
     parts: tuple[str, ...]
@@ -74,8 +82,8 @@ class HandedFile:
 
     @property
     def file(self) -> str:
-        """Its path as text."""
-        return for_keys("/".join(self.parts), 300)
+        """Its path as text, shortened to LONGEST_PATH."""
+        return for_keys("/".join(self.parts), LONGEST_PATH)
 
 
 @dataclass(frozen=True)
@@ -92,7 +100,7 @@ class LeftOut:
 
 @contextmanager
 def machine_faults(beginning: str) -> Generator[None]:
-    """Raise GradeError for an OSError, which says what to do.
+    """Turn an OSError into a GradeError that says what to do.
 
     beginning: of the sentence, such as "Cannot read X".
     """
@@ -106,10 +114,8 @@ def machine_faults(beginning: str) -> Generator[None]:
 
 
 def is_ignored(folder: str) -> bool:
-    """Whether what is in a folder of this name is no hand-in: what is hidden, copies, packages.
-
-    A learner's own name may begin with a dot, and so the platform's folder.
-    """
+    """Whether nothing in a folder of this name is a hand-in: it is hidden, or is one of IGNORED."""
+    # the name of a learner may begin with a dot, and then so does the folder that a platform made
     return folder in IGNORED or folder.startswith(".") and not readings(folder)
 
 
@@ -122,7 +128,10 @@ def refused(parts: tuple[str, ...], problem: str, outer: int | None = None) -> H
 
 
 def hidden(parts: tuple[str, ...], outer: int | None = None) -> Iterator[HandedFile | LeftOut]:
-    """What is reported of a file whose name begins with a dot."""
+    """What is reported about a file whose name begins with a dot.
+
+    That is nothing unless it may be a notebook. outer: see `refused`.
+    """
     name = parts[-1]
     if PLACEHOLDER.search(name):
         yield refused(
@@ -130,15 +139,18 @@ def hidden(parts: tuple[str, ...], outer: int | None = None) -> Iterator[HandedF
             "it is only iCloud's mark in the place of a file that it has not downloaded",
             outer,
         )
-    elif name.lower().endswith(".ipynb") and not name.startswith("._"):  # which macOS makes
+    elif name.lower().endswith(".ipynb") and not name.startswith("._"):  # macOS makes these
         yield LeftOut(
-            for_keys("/".join(parts), 300),
+            for_keys("/".join(parts), LONGEST_PATH),
             "its name begins with a dot, so it was skipped; rename it if it is a hand-in",
         )
 
 
 def in_place(path: Path, parts: tuple[str, ...]) -> HandedFile:
-    """A file that lies in a folder."""
+    """A file that lies in a folder, with the checksum of a notebook. Raises OSError.
+
+    parts: its path among the submissions.
+    """
     about = path.lstat()
     if not is_notebook(path.name):
         return HandedFile(parts, len(parts))
@@ -148,12 +160,16 @@ def in_place(path: Path, parts: tuple[str, ...]) -> HandedFile:
 
 
 def is_notebook(name: str) -> bool:
-    """Whether a file of this name is one; some browsers save "x.ipynb.txt" or "x.ipynb.json"."""
+    """Whether a file of this name counts as a notebook."""
+    # not only at the end: some browsers save "x.ipynb.txt" or "x.ipynb.json"
     return ".ipynb" in name.lower()
 
 
 def utf8_name(name: str) -> str:
-    """A file's name as UTF-8, which nearly all systems write, whatever Python was told."""
+    """A file's name from the disk, read as UTF-8: Python may have read it in the locale's encoding.
+
+    Bytes that are not UTF-8 become lone surrogates.
+    """
     return os.fsencode(name).decode("utf-8", "surrogateescape")
 
 
@@ -161,7 +177,10 @@ def utf8_name(name: str) -> str:
 
 
 class _Packed(io.BufferedReader):
-    """An archive's bytes. Its directory is read at once; one that is too long is refused."""
+    """An archive's bytes, of which at most `most` can be read in one call, else BadZipFile.
+
+    `zipfile` reads the directory in one call, so this bounds the memory that it takes.
+    """
 
     def __init__(self, path: Path, most: int) -> None:
         super().__init__(io.FileIO(path))
@@ -175,8 +194,12 @@ class _Packed(io.BufferedReader):
 
 @contextmanager
 def open_zip(path: Path, members: int) -> Generator[zipfile.ZipFile]:
-    """An archive with at most this many members. Raises BadZipFile."""
-    # an entry of the directory takes fewer than 256 bytes
+    """An archive with at most this many members, without those in ignored folders.
+
+    Raises BadZipFile for one that is damaged or too large, OSError for a fault of the disk.
+    """
+    # 256 bytes for each entry of the directory, which has 46 and a path; and always more than the
+    # megabyte that `_unpack` reads in one call
     with _Packed(path, max(members * 256, 2**21)) as packed:
         packed.read(1)  # what the disk refuses here, `zipfile` would call a damaged archive
         archive = zipfile.ZipFile(packed)
@@ -189,7 +212,8 @@ def open_zip(path: Path, members: int) -> Generator[zipfile.ZipFile]:
 def parts_of(member: zipfile.ZipInfo) -> tuple[str, ...]:
     """A member's path as names of folders and a file; no part leads out of the archive."""
     name = member.filename
-    if not member.flag_bits & IN_UTF8:  # macOS writes UTF-8 anyway
+    # without the flag, `zipfile` decodes as cp437, but macOS writes UTF-8 anyway
+    if not member.flag_bits & IN_UTF8:
         with suppress(UnicodeError):
             name = name.encode("cp437").decode("utf-8")
     return tuple(part for part in name.replace("\\", "/").split("/") if part not in ("", "..", "."))
@@ -205,30 +229,31 @@ def in_archive(
     """Unpack the files of an archive under numbered names.
 
     folder: where to.
-    label: the path that stands for the archive.
+    label: the path that stands for the archive; the files' own paths follow it.
     whole: it is the class's archive, not one learner's; zips inside it are opened too.
 
-    An archive that cannot be unpacked is refused. Raises GradeError for the class's, and for a
-    fault of the machine, such as a full disk.
+    A learner's archive that cannot be unpacked is `refused`, after the files before the fault.
+    Raises GradeError for the class's, and for a fault of the machine, such as a full disk.
     """
     unpacking = _Unpacking(folder, label, whole=whole)
     try:
         with open_zip(path, MOST_MEMBERS if whole else MOST_MEMBERS_OF_ONE) as archive:
-            members = archive.infolist()
             # a lesson's own name first, since only so many notebooks of one learner are read
-            members.sort(key=lambda member: not notebooks_named_in(member.filename))
-            for member in members:
+            lessons_first = sorted(
+                archive.infolist(), key=lambda member: not notebooks_named_in(member.filename)
+            )
+            for member in lessons_first:
                 yield from unpacking.files_in(archive, member)
     except GradeError:  # of a zip inside it
         raise
     except Exception as error:  # each compression method has its own errors
         if isinstance(error, OSError) and error.errno not in DAMAGED:
-            with machine_faults(f"Cannot unpack {for_messages(path, 300)}"):
+            with machine_faults(f"Cannot unpack {for_messages(path, LONGEST_PATH)}"):
                 raise  # again in here, so that it becomes a sentence with advice
-        problem = for_messages(str(error) or type(error).__name__, 300)
+        problem = for_messages(str(error) or type(error).__name__, LONGEST_PATH)
         if whole:
             raise GradeError(
-                f"The archive {for_messages(path, 300)} cannot be unpacked "
+                f"The archive {for_messages(path, LONGEST_PATH)} cannot be unpacked "
                 f"({problem.rstrip('.')}); download it again."
             ) from None
         yield refused(label, f"the archive cannot be unpacked: {problem}")
@@ -245,7 +270,11 @@ class _Unpacking:
     def files_in(
         self, archive: zipfile.ZipFile, member: zipfile.ZipInfo
     ) -> Iterator[HandedFile | LeftOut]:
-        """Yield what a member is; a notebook is unpacked, a zip in the class's archive too."""
+        """Yield what a member is: nothing for folders and what is ignored.
+
+        A notebook is unpacked. A zip in the class's archive is too, and its own files are yielded.
+        Raises BadZipFile for an encrypted member, and what `zipfile` raises.
+        """
         if member.flag_bits & ENCRYPTED:
             raise zipfile.BadZipFile("it needs a password")
         inner = parts_of(member)
@@ -259,7 +288,7 @@ class _Unpacking:
         is_opened = self.whole if is_zip else is_notebook(name)
         if name.startswith("."):
             yield from hidden(parts, outer)
-        elif stat.S_ISLNK(member.external_attr >> 16):
+        elif stat.S_ISLNK(member.external_attr >> 16):  # the upper half is the mode of Unix
             yield refused(parts, "it is a link, which is not followed", outer)
         elif not is_opened:
             yield HandedFile(parts, outer)
@@ -275,7 +304,10 @@ class _Unpacking:
                 yield HandedFile(parts, outer, path, digest, _seconds(member.date_time))
 
     def _counted_excess(self, member: zipfile.ZipInfo, inner: tuple[str, ...], is_zip: bool) -> str:
-        """Count a member. Returns why it is beyond the limits, "" if it is within them."""
+        """Count a member. Returns why it is beyond the limits, "" if it is within them.
+
+        The caller takes its bytes from `bytes_left` once it is unpacked.
+        """
         path = inner if self.whole else ()
         self.notebooks[path] += 1
         most = min(LARGEST_OF_ONE if is_zip else LARGEST, self.bytes_left)
@@ -293,7 +325,7 @@ class _Unpacking:
         digest, left = hashlib.sha256(), member.file_size
         try:
             with archive.open(member) as packed, open(path, "wb") as unpacked:
-                # so that an archive with false sizes does no harm
+                # no more than the stated size, so that an archive with false sizes does no harm
                 while left and (data := packed.read(min(left, 2**20))):
                     left -= len(data)
                     digest.update(data)
@@ -305,7 +337,9 @@ class _Unpacking:
 
 
 def _seconds(date: tuple[int, int, int, int, int, int]) -> float:
+    # a date in a zip, which is in local time, as seconds since 1970; 0 if there is no such date
     try:
+        # mktime ignores the weekday and the day of the year; -1: it finds out about summer time
         return time.mktime((*date, 0, 0, -1))
     except (OverflowError, ValueError):
         return 0.0

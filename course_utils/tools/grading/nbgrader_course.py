@@ -25,7 +25,12 @@ def export(learners: Sequence[LearnerRecord], course: str | Path) -> int:
     Returns the number of hand-ins. There is one assignment per part, such as "lesson-04" or
     "lesson-05-layer", made from the source lesson if the course has none of that name. Learners'
     notebooks are rebuilt from the lesson with the text of their answers, without their output or
-    HTML. Raises GradeError.
+    HTML. A learner who handed in several parts counts once for each.
+
+    Changes this process for good: its search path for programs, and it shows no more warnings.
+
+    Raises GradeError without the package nbgrader, if nbgrader refuses a lesson, and if the course
+    cannot be written; what is written until then stays.
     """
     try:
         from nbgrader.api import Gradebook  # pyrefly: ignore[missing-import] (an extra)
@@ -36,7 +41,7 @@ def export(learners: Sequence[LearnerRecord], course: str | Path) -> int:
         raise GradeError(
             "--nbgrader needs the package nbgrader: pip install -e '.[nbgrader]'."
         ) from None
-    # nbgrader runs alembic by name
+    # nbgrader runs alembic by name, which is beside this Python
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     folder = Path(course).resolve()
     config = Config()
@@ -49,10 +54,10 @@ def export(learners: Sequence[LearnerRecord], course: str | Path) -> int:
         with Gradebook(config.CourseDirectory.db_url) as book:
             for lesson in lessons_of(learners):
                 released = _release(folder, lesson, NbGraderAPI(config=config))
-                book.db.expire_all()
+                book.db.expire_all()  # `_release` wrote to the database by a connection of its own
                 for learner in learners:
                     if learner.points is not None and _has_handed_in(learner, lesson):
-                        _put(book, learner, lesson)
+                        _write_points(book, learner, lesson)
                         _write_notebook(folder, released, learner, lesson)
                         count += 1
     except (OSError, SQLAlchemyError) as error:
@@ -65,6 +70,7 @@ def export(learners: Sequence[LearnerRecord], course: str | Path) -> int:
 
 
 def _has_handed_in(learner: LearnerRecord, lesson: str) -> bool:
+    """Whether a learner's files hold at least one answer cell of a lesson."""
     answered = [name for name, mark in learner.exercises.items() if mark.status != "missing"]
     answered += [name for name in learner.by_hand if name in learner.texts]
     return bool(learner.files) and lesson in map(part_with, answered)
@@ -75,7 +81,8 @@ def _release(course: Path, lesson: str, nbgrader: Any) -> Path:
     GradeError.
     """
     path, assignment = parts()[lesson], f"lesson-{lesson}"
-    source, released = (course / kind / assignment / path.name for kind in ("source", "release"))
+    source = course / "source" / assignment / path.name
+    released = course / "release" / assignment / path.name
     if not released.exists():
         source.parent.mkdir(parents=True, exist_ok=True)
         if not any(source.parent.iterdir()):
@@ -85,6 +92,7 @@ def _release(course: Path, lesson: str, nbgrader: Any) -> Path:
         reply = nbgrader.generate_assignment(assignment, force=True, create=True)
         if not reply["success"]:
             why = reply.get("error") or reply.get("log", "")
+            # a log ends with what went wrong
             raise GradeError(f"nbgrader did not accept {assignment}: {why.strip()[-300:]}")
     return released
 
@@ -96,13 +104,18 @@ def student_id(learner: LearnerRecord) -> str:
     No two learners share one.
     """
     key = learner.learner
+    # a key that begins like a made name could be that of another learner
     if re.fullmatch(r"\w[\w.@-]*", key) and not key.startswith("hand-in-"):
         return key
     return f"hand-in-{Path(page_name(key)).stem}"
 
 
 def _write_notebook(course: Path, released: Path, learner: LearnerRecord, lesson: str) -> None:
-    """Write the released lesson with a learner's answers, as text."""
+    """Write the released lesson with a learner's answers into the course's folder "autograded".
+
+    released: the path of the released notebook. Text answers are escaped, so that the formgrader
+    shows their HTML as text.
+    """
     notebook: Any = nbformat.read(released, as_version=4)
     for cell in notebook.cells:
         about = cell.metadata.get("nbgrader", {})
@@ -114,8 +127,8 @@ def _write_notebook(course: Path, released: Path, learner: LearnerRecord, lesson
     nbformat.write(notebook, path)
 
 
-def _put(book: Any, learner: LearnerRecord, lesson: str) -> None:
-    """Write a learner's points and comments for a lesson into nbgrader's gradebook."""
+def _write_points(book: Any, learner: LearnerRecord, lesson: str) -> None:
+    """Write a learner's points and comments for a lesson into nbgrader's gradebook, the `book`."""
     student, assignment = student_id(learner), f"lesson-{lesson}"
     # beside the id of a cell, what nbgrader finds its grade and its comment by
     place = (parts()[lesson].stem, assignment, student)
@@ -126,15 +139,16 @@ def _put(book: Any, learner: LearnerRecord, lesson: str) -> None:
     book.update_or_create_submission(assignment, student)
     for exercise, mark in learner.exercises.items():
         if part_with(exercise) == lesson:
+            # its points stand at the cell that checks it, its comment at the one that answers it
             grade = book.find_grade(f"{exercise}-check", *place)
             grade.auto_score, grade.needs_manual_grade = mark.points, False
-            comment = book.find_comment(exercise, *place)
             remarks = [learner.remarks[exercise].comment] if exercise in learner.remarks else []
-            comment.auto_comment = html.escape("\n\n".join(remarks + mark.discreet), quote=False)
+            text = html.escape("\n\n".join(remarks + mark.discreet), quote=False)
+            book.find_comment(exercise, *place).auto_comment = text
     for name, cell in learner.by_hand.items():
         if part_with(name) == lesson:
             grade = book.find_grade(name, *place)
-            grade.auto_score = None
+            grade.auto_score = None  # no program marks it
             # points that a person gave in the formgrader stay
             grade.needs_manual_grade = cell.points is None and grade.manual_score is None
             if cell.points is not None:

@@ -8,7 +8,7 @@ have two readings; if another learner's number is among them, it is given to no 
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -26,7 +26,8 @@ from .texts import (
 )
 
 NUMBERED = re.compile(r"(lesson|week|assignment|ps|hw)[-_ ]?\d{1,2}", re.IGNORECASE)
-# as many of the entries below a folder must name somebody, if it is an assignment's
+# the share of entries that must name somebody for the folders above them to be assignments: nearly
+# all, since one learner's odd names must not decide it for a class
 MOST_OF_A_CLASS = 0.8
 
 
@@ -34,6 +35,7 @@ MOST_OF_A_CLASS = 0.8
 class Owner:
     """Whose a file is: key, name, and number on a platform.
 
+    name, platform, number: "" if nothing says so.
     turn: the platform's number of the file, the larger the later; 0 if it has none.
     """
 
@@ -49,12 +51,22 @@ class Owners:
 
     They are judged together: by what all paths share, and by which numbers occur.
 
-    root: the name of the whole download.
+    An entry is the part of a path that identifies the learner, see `_entry`. Platforms number their
+    learners: some entries can be read as a hand-in of more than one number.
 
+    files: all of the download, also those that are no notebooks.
+    root: the name of the whole download.
+    people: the learners on the roster, by key.
+
+    identifies: `_identifies`, which is asked about the same folders again and again.
     common: the folders that all paths share.
     is_one_entry: whether all notebooks belong to one entry.
-    assignments: whether the folders below `common` are assignments.
-    platforms, lengths, names, doubtful, contested: see `_collect_readings`.
+    has_assignments: whether the folders below `common` are assignments.
+    platforms: of the entries that can be read in one way only.
+    file_digits: how many digits the numbers of their files have.
+    names_of: by a learner's number, what these entries say, see `_reliable_name`.
+    doubtful_names_of: the same of the entries that can be read in several ways.
+    contested: by a learner of the roster whose name several people may have, their numbers.
     """
 
     def __init__(
@@ -69,19 +81,26 @@ class Owners:
         # in this order: `_entry` needs all three of these, and `_collect_readings` the entries
         self.common = os.path.commonprefix(folders) if folders else ()
         self.is_one_entry = len({file.parts[: file.outer] for file in notebooks}) == 1
-        self.assignments = self._are_assignments(notebooks)
-        handed_in: dict[str, set[str]] = {}
+        self.has_assignments = self._are_assignments(notebooks)
+        lessons_of: dict[str, set[str]] = {}
         for file in files:
             entry, _ = self._entry(file)
-            handed_in.setdefault(entry, set()).update(self._lessons_of(file))
-        self._collect_readings(handed_in)
+            lessons_of.setdefault(entry, set()).update(self._lessons_of(file))
+        self.platforms: set[Platform] = set()
+        self.file_digits: set[int] = set()
+        self.names_of: dict[str, set[tuple[Platform, str]]] = {}
+        self.doubtful_names_of: dict[str, set[tuple[Platform, str]]] = {}
+        all_ways = {entry: readings(entry) for entry in lessons_of}
+        ways_of = {entry: ways for entry, ways in all_ways.items() if ways}
+        self._collect_readings(ways_of.values())
+        self.contested = self._contested(ways_of, lessons_of)
 
     def of(self, file: HandedFile) -> Owner | LeftOut:
-        """The owner of a file, or why it has none."""
+        """The owner of a file, which must be one of `files`, or why it has none."""
         entry, is_file = self._entry(file)
         if ways := readings(entry):
             return self._on_platform(file, ways)
-        own = own_part(stem_of(entry)) if is_file else entry
+        own = own_part(stem_of(entry)) if is_file else entry  # without the lesson's name
         for text in (entry, own, own_part(entry)):
             if person := self.roster.find(text):
                 return Owner(person.learner, person.name)
@@ -96,45 +115,36 @@ class Owners:
 
     # ---------------------------------------------------------------- platforms
 
-    def _collect_readings(self, handed_in: Mapping[str, set[str]]) -> None:
-        """Collect the platforms, numbers and names of all entries that can be read in one way only.
-
-        handed_in: {entry: what was handed in there, see `_lessons_of`}.
-
-        names: by number, what the entries of a single reading agree on.
-        doubtful: the same of the entries with several readings.
-        contested: see `_contested`.
-        """
-        self.platforms: set[Platform] = set()
-        self.lengths: set[int] = set()  # of the numbers of files
-        self.names: dict[str, set[tuple[Platform, str]]] = {}
-        self.doubtful: dict[str, set[tuple[Platform, str]]] = {}
-        all_ways = {entry: readings(entry) for entry in handed_in}
-        ways_of = {entry: ways for entry, ways in all_ways.items() if ways}
-        for first, *others in ways_of.values():
+    def _collect_readings(self, ways_of_entries: Iterable[Sequence[Reading]]) -> None:
+        """Collect what the readings of each entry say about platforms, numbers and names."""
+        for first, *others in ways_of_entries:
             if others:
-                self.doubtful.setdefault(first.id, set()).add(_reliable_name(first))
+                self.doubtful_names_of.setdefault(first.id, set()).add(_reliable_name(first))
                 continue
-            self.names.setdefault(first.id, set()).add(_reliable_name(first))
+            self.names_of.setdefault(first.id, set()).add(_reliable_name(first))
             self.platforms.add(first.platform)
             if first.file:
-                self.lengths.add(len(first.file))
+                self.file_digits.add(len(first.file))
+
+    def _contested(
+        self, ways_of: Mapping[str, Sequence[Reading]], lessons_of: Mapping[str, set[str]]
+    ) -> dict[Learner, set[str]]:
+        """The numbers under those names of the roster that several people may have, by learner.
+
+        ways_of: the readings of each entry. lessons_of: what each was handed in for, see
+        `_lessons_of`.
+        """
         certain = {
             entry: ways[0] for entry, ways in ways_of.items() if not self._doubt_of_readings(ways)
         }
-        self.contested = self._contested(certain, handed_in)
-
-    def _contested(
-        self, certain: Mapping[str, Reading], handed_in: Mapping[str, set[str]]
-    ) -> dict[Learner, set[str]]:
-        """The numbers of those learners whose name several people may have."""
         handed_by: dict[Learner, dict[str, set[str]]] = {}
         for entry, reading in certain.items():
             person = None if reading.id in self.roster.exact else self._named(reading)
             if person:
                 by_number = handed_by.setdefault(person, {})
-                by_number.setdefault(reading.id, set()).update(handed_in[entry])
+                by_number.setdefault(reading.id, set()).update(lessons_of[entry])
         listed = {reading.id for reading in certain.values()}
+        # one person has one number for each lesson, and does not hand in under two keys
         return {
             person: set(by_number)
             for person, by_number in handed_by.items()
@@ -184,7 +194,7 @@ class Owners:
                 f"its name can be read as a hand-in of {in_words([first.id, *rivals])}; rename it "
                 "so that it matches one learner"
             )
-        names = self.names.get(first.id) or self.doubtful[first.id]
+        names = self.names_of.get(first.id) or self.doubtful_names_of[first.id]
         if first.id in self.roster.exact or names == {_reliable_name(first)}:
             return ""
         return (
@@ -196,7 +206,7 @@ class Owners:
         """Whether a second reading of an entry may be meant in place of the first one."""
         if (
             other.platform.is_unmistakable
-            or other.id in self.names
+            or other.id in self.names_of
             or other.id in self.roster.exact
         ):
             return True
@@ -205,10 +215,11 @@ class Owners:
         # As in _812_813_99002_, both may match: what the first reading takes for a file's number is
         # the other's learner. The other is likelier if its file's number is higher than its
         # learner's (of two numbers, the longer one is higher), and if no file of this class has a
-        # number as long as the first reading says.
+        # number as long as the first reading says. A match begins with the "_" before the number,
+        # so the first learner's number ends, with a "_", at start + length + 1.
         overlaps = other.start <= first.start + len(first.id) + 1
         is_higher = (len(other.file), other.file) > (len(other.id), other.id)
-        is_odd_one = bool(self.lengths) and len(first.file) not in self.lengths
+        is_odd_one = bool(self.file_digits) and len(first.file) not in self.file_digits
         return overlaps and is_higher and is_odd_one
 
     # ---------------------------------------------------------------- folders
@@ -223,7 +234,8 @@ class Owners:
         if file.outer < len(file.parts):  # a learner's zip, whose label has lost its suffix
             last += ".zip"
         for depth, part in enumerate(folders):
-            if self.assignments and depth == len(self.common):  # an assignment's folder is nobody's
+            # an assignment's folder is nobody's
+            if self.has_assignments and depth == len(self.common):
                 continue
             # a folder that all paths share must name a learner by itself; another must only be no
             # lesson's
@@ -251,7 +263,7 @@ class Owners:
 
         A platform numbers a learner anew for each.
         """
-        if self.assignments:
+        if self.has_assignments:
             return {file.parts[len(self.common)]}
         return set(notebooks_named_in("/".join(file.parts))) or {""}
 
@@ -262,13 +274,14 @@ class Owners:
         one learner names does not decide it for a class.
         """
         depth = len(self.common)
-        entries = set()
+        entries = set()  # the folder and what is in it, without what is in a learner's zip
         for file in notebooks:
             levels = 2 if file.outer > depth + 1 else 1
             entries.add(file.parts[depth : depth + levels])
         folders = {entry[0] for entry in entries}
         if len(folders) < 2 or any(self._names_somebody(folder) for folder in folders):
             return False
+        # of one or two entries, a learner's choice of a name could be most
         named = [len(entry) == 2 and self._names_somebody(stem_of(entry[1])) for entry in entries]
         return len(named) > 2 and sum(named) >= MOST_OF_A_CLASS * len(named)
 
@@ -286,11 +299,14 @@ class Owners:
 
 
 def _reliable_name(reading: Reading) -> tuple[Platform, str]:
-    """What all entries with the same number must agree on."""
+    """What all entries with the same number must agree on.
+
+    It is the platform, and on one that repeats names, the name; else "".
+    """
     return reading.platform, normalised(reading.name) if reading.platform.repeats_name else ""
 
 
 def _are_disjoint(sets: Sequence[set[str]]) -> bool:
-    """Whether no two of these sets share an element; with what is not known, "", any could."""
+    """Whether no two of these sets share an element; "", an unknown one, may equal any."""
     elements = [element for group in sets for element in group]
     return len(sets) < 2 or ("" not in elements and len(elements) == len(set(elements)))

@@ -23,6 +23,7 @@ class _Slide:
     """A slide.
 
     index: counted from 0, as in the address of the slide.
+    title: without the signs of emphasis.
     cell_index: of the lesson's cell that it belongs to; -1 for the title slide.
     question: what it asks, "" if it asks nothing.
     cell_ids: of the cells that it shows.
@@ -60,38 +61,43 @@ class Place:
 def place_of(exercise: str, shown_in: str = "") -> Place | None:
     """The place of a cell: of `shown_in`, else of the one that the exercise names, else its own.
 
+    exercise: its id.
     shown_in: a cell's id, such as "padding", or with another part, "04 diagram-broadcast".
 
     Of a cell of another part, the slide alone is taken. Returns None if there is no such cell.
     """
-    shown_in = shown_in or words_of_mistakes(exercise)[1]  # else what the exercise names
-    named_part, _, cell_id = shown_in.rpartition(" ")
+    shown_in = shown_in or words_of_mistakes(exercise)[1]  # [1]: the `shown_in` of the exercise
+    other_part, _, cell_id = shown_in.rpartition(" ")
     own_part = part_with(exercise)
     own_cells = _cell_indices(own_part)
     # the section is one of the exercise's own part: above the named cell, if it stands there, else
     # above the exercise
     place = _section_above(own_part, own_cells.get(cell_id, own_cells.get(exercise)))
-    part = named_part or own_part
-    cell_index = _cell_indices(part).get(cell_id or exercise)
-    # a picture for the lecture alone has a slide, but no cell
-    is_shown = cell_index is not None or bool(_slides_showing(part, cell_id))
-    if place is None or not is_shown:
+    # the slide is one of the part that is named, else of the exercise's own
+    deck_part = other_part or own_part
+    cell_index = _cell_indices(deck_part).get(cell_id or exercise)
+    is_picture = cell_index is None and bool(_slides_showing(deck_part, cell_id))
+    if place is None or (cell_index is None and not is_picture):
         return None
-    slide = _slide_of(part, cell_id, cell_index or 0)
+    # a picture for the lecture alone has no cell, but a slide, so no index is needed to find that
+    slide = _slide_of(deck_part, cell_id, cell_index or 0)
     if slide is None:
         return place
     return replace(
         place,
-        deck_lesson=part,
+        deck_lesson=deck_part,
         slide=slide.title,
         slide_number=slide.index + 1,
-        deck=f"{parts()[part].stem}.slides.html#/{slide.index}",
+        deck=f"{parts()[deck_part].stem}.slides.html#/{slide.index}",
         question=slide.question,
     )
 
 
 def _section_above(part: str, cell_index: int | None) -> Place | None:
-    """The last section above a cell that is no exercise's own, as a place without a slide."""
+    """The last section above a cell that is no exercise's own, as a place without a slide.
+
+    Returns None without a cell, and if there is no section above it.
+    """
     if cell_index is not None:
         for cell in reversed(cells_of(part)[: cell_index + 1]):
             if section := _section(cell):
@@ -106,7 +112,8 @@ def _slide_of(part: str, cell_id: str, cell_index: int) -> _Slide | None:
     one above.
     """
     slides = _slides_showing(part, cell_id) if cell_id else _slides_of_section(part, cell_index)
-    if not slides and cell_index > 0:  # above the first cell, the lesson's title, there is none
+    # the first cell is the lesson's title; without a cell, too, the index is 0
+    if not slides and cell_index > 0:
         slides = [slide for slide in _slides(part) if slide.cell_index <= cell_index][-1:]
     return slides[0] if slides else None
 
@@ -134,13 +141,13 @@ def _section(cell: Any) -> str:
 
 @cache
 def cells_of(part: str) -> list[Any]:
-    """The cells of a lesson. [] if there is none."""
+    """The cells of the lesson with this key; [] if there is none. Cached: do not change them."""
     path = parts().get(part)
     return lesson_cells(read_notebook(path)) if path else []
 
 
 def code_of(part: str) -> str:
-    """The code of a lesson."""
+    """The code of the lesson with this key; "" if there is none."""
     return "\n".join(cell.source for cell in cells_of(part) if cell.cell_type == "code")
 
 
@@ -163,26 +170,24 @@ def _slides(part: str) -> list[_Slide]:
     heading_indices = {
         title: index for index, cell in enumerate(cells) for title in TITLE.findall(cell.source)
     }
+    # what the next slide belongs to, unless it says so itself; first the first section
     cell_index = min((index for index, cell in enumerate(cells) if _section(cell)), default=0)
     slides = []
     for index, slide in enumerate(read_lecture(lectures()[part]).slides):
         cell_ids = [block.cell for block in slide.blocks if block.cell]
-        shown = [indices[cell_id] for cell_id in cell_ids if cell_id in indices]
+        shown = [cell_id for cell_id in cell_ids if cell_id in indices]
         if slide.title in heading_indices:
             cell_index = heading_indices[slide.title]
         elif shown:
-            cell_index = shown[0]
-        quizzes = [
-            cells[indices[cell_id]].source
-            for cell_id in cell_ids
-            if cell_id in indices and cell_id.startswith("quiz-")
-        ]
-        question = _question_in(quizzes[0]) if quizzes else ""
+            cell_index = indices[shown[0]]
+        quizzes = [cell_id for cell_id in shown if cell_id.startswith("quiz-")]
+        question = _question_in(cells[indices[quizzes[0]]].source) if quizzes else ""
         belongs_to = cell_index if slide.level else -1  # the title slide has level 0
         slides.append(_Slide(index, belongs_to, slide.title.replace("*", ""), question, cell_ids))
     return slides
 
 
 def _question_in(quiz: str) -> str:
+    # the answer is folded into <details>
     question, _, _ = quiz.partition("<details>")
     return " ".join(question.removeprefix("**Predict.**").replace("*", "").split())

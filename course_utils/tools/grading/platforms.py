@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from .results import LearnerRecord
 
-# 20241130, which could be a file's number
+# such as 20241130, which could be a file's number
 LONG_DATE = re.compile(r"(?:19|20)\d\d(?:0\d|1[0-2])[0-3]\d")
+# such as 2024_11_30 or 30_11_2024, which could be a learner's number and a file's
 SHORT_DATE = re.compile(r"(?<!\d)(?:(?:19|20)\d\d_\d\d?_\d\d?|\d\d?_\d\d?_(?:19|20)\d\d)(?!\d)")
 
 
@@ -68,16 +69,20 @@ class Platform:
 
         Of each part the first way counts, the platform's own; the learner chose what is behind it.
         """
-        parts = [part for file in learner.handed_in for part in file.split("/")]
-        return [reading for part in parts for reading in list(self.readings(part))[:1]]
+        parts = "/".join(learner.handed_in).split("/")
+        firsts = [next(self.readings(part), None) for part in parts]
+        return [reading for reading in firsts if reading]
 
     def feedback_names(self, learner: LearnerRecord) -> list[str]:
-        """Where a zip of feedback has this learner's page: once for each number that the platform
-        gave the learner.
+        """Where a zip of feedback has this learner's page: once for each of the hand-ins that the
+        names in `feedback` tell apart. [] if no file's name is this platform's.
         """
         names = [
             self.feedback.format(
-                name=re.sub(r"[/\\]", " ", reading.name), id=reading.id, file=reading.file
+                # a name must not lead into another folder
+                name=re.sub(r"[/\\]", " ", reading.name),
+                id=reading.id,
+                file=reading.file,
             )
             for reading in self.readings_of(learner)
         ]
@@ -90,8 +95,10 @@ class Platform:
 
 @dataclass(frozen=True)
 class Reading:
-    """One way to read the name of a file or folder: where it matches, a learner's number there, and
-    the name.
+    """One way to read the name of a file or folder.
+
+    start: where the platform's pattern matches. id, name, file: its groups, see `Platform`; `file`
+    is "" without one.
     """
 
     start: int
@@ -147,6 +154,7 @@ def in_a_sentence(learner: LearnerRecord) -> str:
 # ---------------------------------------------------------------- Moodle
 
 
+# as `Platform.table`; Moodle's has no title of the assignment
 def _moodle_table(learners: Sequence[LearnerRecord], title: str) -> list[list]:
     lines: list[list] = [
         ["Identifier", "Full name", "Email address", "Grade", "Maximum Grade", "Feedback comments"]
@@ -154,8 +162,9 @@ def _moodle_table(learners: Sequence[LearnerRecord], title: str) -> list[list]:
     for learner in learners:
         number, name = MOODLE.number(learner), learner.name or learner.learner
         identifier = f"Participant {number}" if number else ""
-        comment = in_a_sentence(learner)
-        lines.append([identifier, name, learner.email, _grade(learner), learner.of, comment])
+        lines.append(
+            [identifier, name, learner.email, _grade(learner), learner.of, in_a_sentence(learner)]
+        )
     return lines
 
 
@@ -171,7 +180,8 @@ DATES_OF_GRADES = {"Last modified (grade)", "Zuletzt geändert (Bewertung)"}
 def worksheet_numbers(rows: Iterable[dict[str, str]]) -> set[str]:
     """The numbers of all participants in Moodle's grading worksheet, none for other rows."""
     cells = [row.get("Identifier") or row.get("ID") or "" for row in rows]
-    return {match[1] for match in map(PARTICIPANT.fullmatch, map(str.strip, cells)) if match}
+    matches = [PARTICIPANT.fullmatch(cell.strip()) for cell in cells]
+    return {match[1] for match in matches if match}
 
 
 def _filled_worksheet(
@@ -188,33 +198,42 @@ def _filled_worksheet(
     comment = next((column for column in columns if column.startswith("Feedback")), "")
     if not identifier or not grade or DATES_OF_GRADES.isdisjoint(columns):
         return None
-    # what a row may hold of a learner; of several, the platform's own number counts
-    by_key = {learner.learner.casefold(): learner for learner in learners}
-    by_key |= {learner.email.casefold(): learner for learner in learners if learner.email}
-    by_key |= {
-        reading.id: learner for learner in learners for reading in MOODLE.readings_of(learner)
-    }
+    by_key = _by_key(learners)
     # a worksheet in German writes 6,00
     has_comma = any(
         "," in (row.get("Bestwertung") or row.get("Maximum Grade") or "") for row in rows
     )
+    values_of_rows = [[value.casefold() for value in row.values()] for row in rows]
     # a value of several rows, such as a name of two people, names nobody
-    in_rows = Counter(cell for row in rows for cell in {*map(str.casefold, row.values())})
+    rows_with = Counter(value for values in values_of_rows for value in set(values))
     lines: list[list] = [columns]
-    for row in rows:
-        new_cells: dict[str, object] = {}
-        # what in this row may say whose it is
+    for row, values in zip(rows, values_of_rows):
+        # what in this row may say whose it is, the platform's own number first
         number = PARTICIPANT.sub(r"\1", row[identifier].strip())
-        own = [cell for cell in map(str.casefold, row.values()) if in_rows[cell] == 1]
-        learner = next((by_key[key] for key in (number.casefold(), *own) if key in by_key), None)
+        keys = [number.casefold(), *(value for value in values if rows_with[value] == 1)]
+        learner = next((by_key[key] for key in keys if key in by_key), None)
+        new_cells: dict[str, object] = {}
         if learner:
             points = _grade(learner)
-            new_cells[grade] = points
-            if has_comma and points is not None:
-                new_cells[grade] = str(points).replace(".", ",")
-            new_cells[comment] = in_a_sentence(learner)
+            takes_comma = has_comma and points is not None
+            new_cells = {
+                grade: str(points).replace(".", ",") if takes_comma else points,
+                comment: in_a_sentence(learner),
+            }
         lines.append([new_cells.get(column, row[column]) for column in columns])
     return lines
+
+
+def _by_key(learners: Sequence[LearnerRecord]) -> dict[str, LearnerRecord]:
+    """Learners by what a worksheet may hold of them: key, e-mail address and Moodle's number.
+
+    Where two learners share a value, it counts as a number first, then as an e-mail address.
+    """
+    return {
+        **{learner.learner.casefold(): learner for learner in learners},
+        **{learner.email.casefold(): learner for learner in learners if learner.email},
+        **{reading.id: learner for learner in learners for reading in MOODLE.readings_of(learner)},
+    }
 
 
 # Full Name_ID_assignsubmission_file_...; learners may change their names, so only the number can
@@ -250,7 +269,8 @@ def _canvas_table(learners: Sequence[LearnerRecord], title: str) -> list[list]:
     return lines
 
 
-# name[_LATE]_ID_NUMBER_...; the numbers may overlap: _812_813_99002_
+# name[_LATE]_ID_NUMBER_...; the numbers may overlap, so the pattern is a lookahead, which takes up
+# nothing: _812_813_99002_; a file's number has three digits or more, so "_1_2_" is none
 CANVAS = Platform(
     "canvas",
     re.compile(r"(?=_(?P<id>[1-9]\d*)_(?P<file>[1-9]\d{2,})_.)", re.DOTALL),

@@ -26,7 +26,8 @@ from .statements import (
     used,
 )
 
-# one for each answer between which a notebook chooses by the result of `check`
+# one for each answer between which a notebook chooses by the result of `check`; the fifth and later
+# ones are not tried, as each try costs a run from the top
 TRIES = ("try 1", "try 2", "try 3", "try 4")
 
 
@@ -46,14 +47,16 @@ class Program:
 
     Cells are named by their number, counted from 0. A place is an index into `parts`.
 
-    parts: all statements in order.
-    own: the cells that are not the lesson's, whose checksums are `known`.
+    known: the checksums of the lesson's own cells, see `cell_checksum`.
+    python: the version with which the notebook was last run, "" if it does not say so.
+
+    parts: all statements of the cells that can be read, in order.
+    own: the cells that can be read and are not the lesson's.
     problems: by cell, a sentence that says why it cannot be read.
     inputs, counts: what Jupyter calls `In`, and by cell its index there: In[1] is the first cell
     that is not empty.
     flags: of the compiler, for `from __future__ import ...`, since each statement is compiled
     separately.
-    python: the version with which the notebook was last run, if it says so.
     """
 
     def __init__(self, cells: list[Cell], known: Collection[str] = (), python: str = "") -> None:
@@ -88,7 +91,7 @@ class Program:
                     feature = getattr(__future__, alias.name, None)
                     self.flags |= getattr(feature, "compiler_flag", 0)
 
-    # ------------------------------------------------------------ where an exercise is answered and checked
+    # ---------------------------------------- where an exercise is answered and checked
 
     def answer_name(self, exercise_id: str, name: str) -> str:
         """The name under which an exercise is answered.
@@ -111,15 +114,17 @@ class Program:
 
     def answer(self, name: str) -> int | None:
         """The place of the answer: the last statement that defines the name; a stub if all are
-        stubs.
+        stubs, None if there is none.
         """
         places = [place for place, part in enumerate(self.parts) if part.defines(name)]
         written = [place for place in places if not is_stub(self.parts[place].statement)]
         return max(written or places, default=None)
 
     def last_cell(self, exercise_id: str, answer: int | None) -> int:
-        """The last cell that checks this exercise, else the one of its answer, else of the
-        notebook.
+        """The number of the last cell that checks this exercise, else of the one of its answer,
+        else of the last code cell.
+
+        answer: its place, None without one.
         """
         cells = [part.cell for part, _ in self._checks_of(exercise_id)]
         if not cells and answer is not None:
@@ -127,7 +132,10 @@ class Program:
         return max(cells or self.counts, default=0)
 
     def _checks_of(self, exercise_id: str) -> Iterator[tuple[Part, ast.Call]]:
-        """The calls of `check` for an exercise, each with its part."""
+        """The calls of `check` for an exercise, each with its part.
+
+        They have at least two arguments.
+        """
         for part in self.parts:
             for call in calls_of_check(part.statement):
                 if isinstance(call.args[0], ast.Constant) and call.args[0].value == exercise_id:
@@ -139,8 +147,11 @@ class Program:
         """The places of all statements that `name` needs to have its value in the notebook.
 
         For each name that the answer uses, these are the definitions before it (or in its cell), as
-        in a run from the top; if there are none, any definition.
+        in a run from the top; if there are none, any definition. Star imports are always among
+        them, since nobody knows what they define.
         """
+        # places that are needed, those of them whose names are still to be looked up, and the names
+        # that were
         wanted, to_follow, seen = {answer}, [answer], set()
         while to_follow:
             place = to_follow.pop()
@@ -188,8 +199,10 @@ class Program:
     def whole(self, name: str, last: int) -> tuple[set[int], set[int]]:
         """What a run from the top executes.
 
-        Returns the learner's own cells up to the last one, and the places of the lesson's
-        statements that they need.
+        name: of the answer. last: the number of the last cell that runs.
+
+        Returns the numbers of the learner's own cells up to the last one, and the places of the
+        lesson's statements that they need.
         """
         cells = {number for number in self.own if number <= last}
         needs = set()
@@ -204,6 +217,8 @@ class Program:
         "check" adds all cells above the one that checks the exercise, "end" those below. If the
         notebook does something with what `check` returns, it may choose between candidates: "try
         1", "try 2" and so on take one each.
+
+        name, answer: the answer's name and place. sliced: the places that its own run executes.
         """
         last = self.last_cell(exercise_id, answer)
         others = [
@@ -223,6 +238,7 @@ class Program:
         if any(cell > last for cell in acting):
             runs.append("end")
         for part, call in self._checks_of(exercise_id):
+            # the call is not a statement by itself, so something reads what it returns
             if not isinstance(part.statement, ast.Expr) or part.statement.value is not call:
                 return [*runs, *TRIES]
         return runs
@@ -234,9 +250,12 @@ def file_of(number: int) -> str:
 
 
 def _problem(number: int, error: BaseException, python: str) -> str:
-    """Why a cell cannot be read."""
+    """Why a cell cannot be read, with its place, in at most 200 characters, and what to do about a
+    newer Python.
+    """
     line = getattr(error, "lineno", None)
     where = f"cell {number + 1}, line {line}" if line else f"cell {number + 1}"
+    # an error without a message leaves ": " at the end
     problem = f"{where}: {type(error).__name__}: {getattr(error, 'msg', error)}"[:200].rstrip(": ")
     version = tuple(map(int, re.findall(r"\d+", python)[:2]))
     grader = sys.version_info[:2]

@@ -10,7 +10,9 @@ WEB_PAGE = "it is a web page; download the notebook itself"
 NO_NOTEBOOKS = {
     b"\xff\xfe": UTF_16,
     b"\xfe\xff": UTF_16,
-    b"version https://git-lfs": "it is a pointer of Git LFS; hand in the file that `git lfs pull` fetches",
+    b"version https://git-lfs": (
+        "it is a pointer of Git LFS; hand in the file that `git lfs pull` fetches"
+    ),
     b"<!doctype html": WEB_PAGE,
     b"<html": WEB_PAGE,
     b"pk\3\4": "it is a zip archive under another name",
@@ -18,7 +20,7 @@ NO_NOTEBOOKS = {
 
 
 class Broken(Exception):
-    """This notebook gives no answer. The message is one sentence."""
+    """This notebook gives no answer. The message says why, without a full stop at its end."""
 
 
 class CellUnreadable(Broken):
@@ -26,9 +28,10 @@ class CellUnreadable(Broken):
 
 
 class Cell(NamedTuple):
-    """A cell of a notebook, with nbgrader's id if it has one.
+    """A cell of a notebook.
 
-    A hand-in may have anything as kind and id.
+    kind: "code", "markdown" or "raw". grade_id: nbgrader's id, None if it has none. A hand-in may
+    have anything as these two.
     """
 
     kind: object
@@ -37,7 +40,9 @@ class Cell(NamedTuple):
 
 
 def read_notebook(data: bytes) -> tuple[list[Cell], str]:
-    """The cells of a notebook, and the Python that it was last run with, or "".
+    """The cells of a notebook, and the version of Python with which it was last run, or "".
+
+    What is no cell is skipped.
 
     Raises Broken if the bytes are not a notebook.
     """
@@ -49,6 +54,7 @@ def read_notebook(data: bytes) -> tuple[list[Cell], str]:
     if not isinstance(cells, list):
         raise Broken("this file is not a notebook: it has no cells")
     read = [_cell(cell) for cell in cells if isinstance(cell, dict)]
+    # a hand-in may have a text of any length there; a version is short
     return read, _text(_within(notebook, "metadata", "language_info", "version"))[:20]
 
 
@@ -58,7 +64,7 @@ def _kind_of_file(data: bytes) -> str:
         return "it is empty"
     if b"\n<<<<<<< " in data:
         return "it holds the marks of a conflict in Git; resolve it, and save again"
-    start = data[:1000].lstrip().lower()
+    start = data[:1000].lstrip().lower()  # a page may begin with empty lines
     for beginning, kind in NO_NOTEBOOKS.items():
         if start.startswith(beginning):
             return kind
@@ -70,6 +76,7 @@ def _cell(cell: dict) -> Cell:
     return Cell(cell.get("cell_type"), _text(cell.get("source")), grade_id)
 
 
+# a notebook has a text as a string, or as a list of its lines; anything else is no text
 def _text(source: object) -> str:
     if isinstance(source, list):
         source = "".join(line for line in source if isinstance(line, str))
@@ -86,8 +93,10 @@ def _within(value: object, *keys: str) -> object:
 
 
 def cell_checksum(source: str) -> str:
-    """A checksum of a cell's text, independent of line ends, to recognise cells that the learner
-    left unchanged.
+    """A checksum of a cell's text, to recognise cells that the learner left unchanged.
+
+    It does not depend on the kind of line ends, nor on white space around the text.
     """
     text = source.replace("\r\n", "\n").strip()
+    # "replace": a hand-in may hold lone surrogates, which cannot be encoded
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16]

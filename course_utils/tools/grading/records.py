@@ -37,8 +37,9 @@ from .store import Entry
 from .submissions import Gathered, HandIn
 from .texts import in_words
 
-LONGEST_PLAIN, LONGEST_SLUG = 60, 49  # characters of a key in the name of its page
-SECRET_DIGITS, DIGEST_DIGITS = 32, 10  # of checksums there, with a secret and without
+SECRET_DIGITS, DIGEST_DIGITS = 32, 10  # of checksums in names of pages, with a secret and without
+# characters of a key in the name of its page: as it is, or before "-" and a checksum
+LONGEST_PLAIN, LONGEST_SLUG = 60, 60 - DIGEST_DIGITS - 1
 # keys that can be the name of a page as they are, and those that look like one with a checksum
 PLAIN = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 HASHED = re.compile(rf"-[0-9a-f]{{{DIGEST_DIGITS}}}$")
@@ -90,7 +91,7 @@ def records(
 def _with_the_same_file(
     hand_ins: Iterable[HandIn], learners: Mapping[str, LearnerRecord]
 ) -> dict[str, dict[str, str]]:
-    """{SHA-256 of a file: {learner: the learner in a sentence}}."""
+    """Who handed in each file: {SHA-256 of a file: {learner: how a sentence names the learner}}."""
     holders: dict[str, dict[str, str]] = {}
     for hand_in in hand_ins:
         if hand_in.sha256:
@@ -108,8 +109,8 @@ def _marks_of(
 ) -> "_LatestMarks":
     """What counts of one learner's hand-ins.
 
-    results: by learner and file. expected: the most points by exercise. twins_of: see
-    `_with_the_same_file`.
+    results: by learner and file. expected: the most points by exercise. twins_of: who handed in
+    each file, see `_with_the_same_file`.
     """
     marks = _LatestMarks(expected)
     for hand_in in sorted(hand_ins, key=_order_of_time):
@@ -133,6 +134,7 @@ def _fill(
     """Fill a learner's record.
 
     by_hand: the most points by cell that a person marks. rubrics: see `marking.assignment`.
+    left_out: of the whole class.
     """
     marks.write_to(record)
     _note_left_out(record, left_out)  # looks at the status
@@ -151,8 +153,9 @@ def _fill(
 def _record(
     key: str, page: str, files: Sequence[HandIn], roster: Mapping[str, Learner]
 ) -> LearnerRecord:
-    """Who a learner is, as the roster says, else as the first hand-in does that says so; and what
-    was handed in.
+    """A new record: who a learner is, and what was handed in.
+
+    The name and so on are the roster's, else those of the first hand-in that has some.
     """
     name = next((hand_in.name for hand_in in files if hand_in.name), "")
     person = roster.get(key, Learner(key, name))
@@ -182,7 +185,10 @@ def _note_left_out(record: LearnerRecord, left_out: Iterable[LeftOut]) -> None:
 
 
 def _note_namesakes(learners: Collection[LearnerRecord]) -> None:
-    """Note what belongs to one of several people of the same name, who have handed nothing in."""
+    """Note what may be theirs at learners who have handed nothing in and share a name.
+
+    It is what strangers of that name handed in.
+    """
     namesakes = Counter(learner.name for learner in learners if learner.status == NOTHING)
     strangers = [
         learner
@@ -226,6 +232,7 @@ def doubtful_owners(learners: Sequence[LearnerRecord]) -> str:
 
 def _order_of_time(hand_in: HandIn) -> tuple[int, float, int, str]:
     """What sorts a learner's hand-ins, the latest last; "x (2)" was downloaded after "x"."""
+    # a browser's number of a copy has few digits; a learner may write any number
     copy = re.search(r"\((\d{1,4})\)", hand_in.file)
     return hand_in.turn, hand_in.modified, int(copy[1]) if copy else 0, hand_in.file
 
@@ -235,6 +242,7 @@ class _LatestMarks:
     """The marks of one learner, while hand-ins are added, the latest last.
 
     expected: the most points of each exercise that counts.
+    marks, texts: by exercise; texts also by cell that a person marks.
     sources: the file of each mark.
     read: the result of each file that could be read.
     latest: the file of each lesson.
@@ -254,7 +262,10 @@ class _LatestMarks:
     not_marked: list[str] = field(default_factory=list)
 
     def add(self, file: str, result: Result, twins: Sequence[str]) -> None:
-        """Add a hand-in. twins: other learners who handed in the same bytes."""
+        """Add a hand-in.
+
+        twins: how a sentence names the other learners who handed in the same bytes.
+        """
         if result.status == UNREADABLE:
             self.unreadable.append(f"{file}: {result.reason}")
         elif result.status == NOT_MARKED:
@@ -291,7 +302,10 @@ class _LatestMarks:
         self.latest |= {part_with(exercise): file for exercise in present or result.exercises}
 
     def _add_marks(self, file: str, marks: Mapping[str, Mark]) -> None:
-        """Take over a file's marks, but for those that would take an earlier answer back."""
+        """Take over a file's marks of exercises that count.
+
+        A stub does not replace an answer, nor what is missing any mark.
+        """
         stubs = [
             exercise
             for exercise, mark in marks.items()
@@ -326,25 +340,26 @@ class _LatestMarks:
                 self.texts[exercise] = text
 
     def write_to(self, record: LearnerRecord) -> None:
-        """Fill in marks, status, reason and notes, for the files handed in."""
+        """Fill in files, problems, marks, status, reason and notes, for the files handed in."""
         marks = self.marks | self._missing_marks()
         counting_files = {*self.latest.values(), *self.sources.values()}
         record.files = [file for file in self.read if file in counting_files]
         record.problems = [problem for file in record.files for problem in self.read[file].problems]
         record.exercises = {exercise: marks[exercise] for exercise in self.expected}
-        notes = record.notes + self.notes
-        notes += [
+        record.status, record.reason = self._standing(bool(record.handed_in), marks)
+        record.notes = list(dict.fromkeys([*record.notes, *self._notes(record)]))
+
+    def _notes(self, record: LearnerRecord) -> list[str]:
+        """What to note about the hand-ins; needs all else that `write_to` fills in."""
+        notes = self.notes + [
             f"lesson {lesson} was handed in more than once; the latest counts: "
             f"{self.latest[lesson]}"
             for lesson in sorted(self.repeated)
         ]
-        if self.marks or self.read:  # otherwise these are the reason, see `_standing`
+        # otherwise these texts are the reason, see `_standing`
+        if self.marks or self.read:
             notes += [f"unreadable: {text}" for text in self.unreadable]
-        # a file that was not marked counts until a later one has replaced all its marks
-        if self.not_marked and (not marks or any(mark.points is None for mark in marks.values())):
-            record.status, record.reason = NOT_MARKED, "; ".join(self.not_marked)
-        else:
-            record.status, record.reason = self._standing(bool(record.handed_in), marks)
+        if record.status != NOT_MARKED:
             notes += [f"not marked: {text}" for text in self.not_marked]
         no_answers = all(mark.status in UNANSWERED for mark in record.exercises.values())
         # an exercise's text is its answer, which has a mark; the other texts a person marks
@@ -353,7 +368,7 @@ class _LatestMarks:
         )
         if record.files and no_answers and not has_text:
             notes.append("nothing was filled in")
-        record.notes = list(dict.fromkeys(notes))
+        return notes
 
     def _missing_marks(self) -> dict[str, Mark]:
         """For each exercise without a mark, one that says why it has none."""
@@ -378,6 +393,9 @@ class _LatestMarks:
 
     def _standing(self, handed_in: bool, marks: Mapping[str, Mark]) -> tuple[str, str]:
         """The learner's status, and its reason. marks: those of missing exercises included."""
+        # a file that was not marked counts until a later one has replaced all its marks
+        if self.not_marked and (not marks or any(mark.points is None for mark in marks.values())):
+            return NOT_MARKED, "; ".join(self.not_marked)
         if not handed_in:
             return NOTHING, "this learner handed nothing in"
         if not (self.marks or self.read):
@@ -398,14 +416,15 @@ def _without_stub(text: str) -> str:
 def page_name(key: str, secret: bytes | None = None) -> str:
     """The name of a learner's page. No two keys share one.
 
-    It depends on the key alone, so it does not change when others hand in. With a secret, nobody
-    can guess it who does not know the secret.
+    It depends on the key and the secret alone, so it does not change when others hand in. With a
+    secret, nobody can guess it who does not know the secret.
     """
     data = key.encode("utf-8", "surrogatepass")
     if secret:
         return f"{hmac.new(secret, data, 'sha256').hexdigest()[:SECRET_DIGITS]}.html"
     if len(key) <= LONGEST_PLAIN and PLAIN.fullmatch(key) and not HASHED.search(key):
         return f"{key}.html"
+    # for people to recognise; the checksum is what tells keys apart
     letters = [
         letter for letter in unicodedata.normalize("NFKD", key) if not unicodedata.combining(letter)
     ]

@@ -22,16 +22,22 @@ def write_release(
     sources: str | Path = NOTEBOOKS,
     solutions: bool = True,
 ) -> dict:
-    """Write graded copies of some lessons and manifest.json. Returns the manifest.
+    """Write graded copies of some lessons, the glossary and manifest.json. Returns the manifest.
 
     The copies show the points of each exercise, and a note on what counts and until when.
 
-    lessons: such as ("04", "05", "05-layer").
+    lessons: their keys, such as ("04", "05", "05-layer").
+    out: the folder, which is made if it does not exist. Files of an earlier release are replaced.
     due: a text, such as "Friday, 4 December, 18:00".
+    sources: the folder of the source lessons.
     solutions: whether `solution` shows answers in the copies.
 
-    The same input gives the same bytes. Raises CopyError with a one-sentence message for an unknown
-    lesson, or a file there that no release wrote.
+    The manifest has the version of the course, the lessons, `due`, the points of each exercise and
+    their sum ("of"), the ids of the cells that a person marks, and the SHA-256 of each file.
+
+    The same input gives the same bytes. Raises CopyError with a one-sentence message for a lesson
+    that does not exist or has no exercises, for a file there that no release wrote or that was
+    changed since, and if it cannot write.
     """
     try:
         work = assignment(tuple(sorted(set(lessons))), Path(sources))
@@ -44,6 +50,7 @@ def write_release(
         source: Any = nbformat.read(path, as_version=4)
         copy = _graded(learner_copy(source), of_lesson, due)
         if not solutions:
+            # a lesson's first code calls `setup`
             first = next(cell for cell in copy.cells if cell.cell_type == "code")
             first.source = first.source.replace("setup()", "setup(solutions=False)")
         files[f"{name_of(path)}.ipynb"] = nbformat.writes(copy) + "\n"
@@ -72,8 +79,10 @@ def write_release(
 
 
 def _refuse_changed(out: Path, digests: Mapping[str, str]) -> None:
-    """Raise CopyError if a file that would be overwritten is neither of this release nor of an
+    """Raise CopyError if a file that would be overwritten is neither of this release nor of the
     earlier one.
+
+    digests: the SHA-256 of each file of this release.
     """
     earlier = read_record(out / "manifest.json").get("sha256", {})
     for name, digest in digests.items():
@@ -85,12 +94,17 @@ def _refuse_changed(out: Path, digests: Mapping[str, str]) -> None:
             )
 
 
+# the most points of each exercise and each hand-marked cell, by id
 def _points(work: Mapping[str, dict]) -> dict[str, float]:
     return {exercise: most for exercise, (_, most) in work["exercises"].items()} | work["by_hand"]
 
 
 def _graded(copy: Any, points: Mapping[str, float], due: str) -> Any:
-    """A learner's copy with the points of its exercises, and a note on what counts."""
+    """A learner's copy with the points of its exercises, and a note on what counts.
+
+    copy: is changed. points: of this lesson, by id.
+    """
+    # the text of an exercise is in the cell before its answer
     for before, cell in zip(copy.cells, copy.cells[1:]):
         about = cell.metadata.get("nbgrader", {})
         if about.get("solution") and about.get("grade_id") in points:
@@ -103,5 +117,6 @@ def _graded(copy: Any, points: Mapping[str, float], due: str) -> Any:
         "inputs, as `check` does it; nothing else in the notebook counts, not even outputs and "
         "timing. Keep the names of the functions."
     )
+    # below the title
     copy.cells.insert(1, nbformat.v4.new_markdown_cell(note, id="graded"))
     return copy

@@ -9,6 +9,7 @@ import statistics
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -25,21 +26,25 @@ from .results import MARK_STATUSES, SAME_FILE, STATUSES, GradeError, LearnerReco
 from .texts import LONGEST_ON_A_PAGE, for_pages
 
 GRADES, LEFT_OUT = "grades.csv", "left_out.csv"
+FEEDBACK_ZIP = "feedback_{}.zip"  # with the name of a platform
 RESEMBLANCE = "resemblance.html", "resemblance.csv"
 
 
 def cut(text: str, longest: int) -> Markup:
-    """Clean a text and cut it to a given length instead of the default, for templates."""
+    """A text as HTML, cut to this many characters instead of the default number, for templates."""
     return escape(for_pages(text, longest))
 
 
 def sentence(text: str, longest: int = LONGEST_ON_A_PAGE) -> Markup:
-    """A sentence as HTML, with its parts in backticks as code and *emphasis* as such."""
+    """A sentence as HTML, with its parts in backticks as code and *emphasis* as such.
+
+    longest: in characters; the rest is cut off.
+    """
     return Markup(code_marks(for_pages(text, longest)))
 
 
 def number(points: float) -> str:
-    """Points as they are written: 2, 6.5."""
+    """Points as they are written, with two decimals at most: 2, 6.5."""
     return f"{round(points, 2):g}"
 
 
@@ -57,19 +62,22 @@ PAGES.filters |= {"cut": cut, "sentence": sentence, "number": number}
 PAGES.globals["words"] = MARK_STATUSES  # pyrefly: ignore[unsupported-operation]
 
 
-def write_tables(
+def write_for_people(
     out: Path,
     learners: list[LearnerRecord],
     work: Mapping[str, dict],
     isolated: bool,
     left_out: Sequence[LeftOut] = (),
-    downloads: Iterable[list[dict[str, str]]] = (),
+    downloads: Sequence[list[dict[str, str]]] = (),
 ) -> None:
-    """Write grades.csv, the tables for learning platforms, the feedback pages and the summary.
+    """Write grades.csv, the platforms' tables, left_out.csv, the feedback pages and the summary.
 
-    Points that are None become empty cells.
+    Deletes the feedback pages of other learners, and an earlier left_out.csv if no file was
+    left out. Points that are None become empty cells.
 
+    out: the results folder, which must exist.
     work: see `marking.assignment`.
+    isolated: whether learners' code ran in the sandbox; the summary warns if it did not.
     left_out: files that belong to no learner.
     downloads: the rows of CSV files, one of which may be a platform's own table to fill in.
     """
@@ -77,6 +85,7 @@ def write_tables(
     _write_grades(out / GRADES, learners, work, lessons)
     title = titles[lessons[0]] if len(lessons) == 1 else f"Lessons {', '.join(lessons)}"
     for platform in platforms.PLATFORMS:
+        # its own table, if one of the downloads is that; else a new one
         tables = (platform.filled(rows, learners) for rows in downloads)
         header, *rows = next(filter(None, tables), None) or platform.table(learners, title)
         write_table(out / f"{platform.name}.csv", header, rows)
@@ -89,21 +98,19 @@ def write_tables(
 
 
 def lessons_of(learners: Iterable[LearnerRecord]) -> list[str]:
-    """The keys of the lessons that count for these learners."""
-    names = [name for learner in learners for name in (*learner.exercises, *learner.by_hand)]
-    return sorted({part_with(name) for name in names})
-
-
-def feedback_zip(out: Path, name: str) -> Path:
-    """Where the zip of feedback for a platform of this name is."""
-    return out / f"feedback_{name}.zip"
+    """The keys of the lessons that count for these learners, sorted."""
+    cell_ids = chain.from_iterable((*learner.exercises, *learner.by_hand) for learner in learners)
+    return sorted({part_with(cell_id) for cell_id in cell_ids})
 
 
 def write_feedback_zip(out: Path, learners: Iterable[LearnerRecord], name: str) -> int:
-    """Write the learners' pages as a platform takes them back, to feedback_NAME.zip. Returns how
-    many.
+    """Write the learners' pages as a platform takes them back, to feedback_NAME.zip.
 
-    The same pages give the same bytes.
+    Returns how many pages it holds, see `Platform.feedback_names`. The same pages give the same
+    bytes.
+
+    out: the results folder, in which `write_feedback` has written the pages.
+    name: of one of `platforms.PLATFORMS`.
     """
     platform = next(platform for platform in platforms.PLATFORMS if platform.name == name)
     data = io.BytesIO()
@@ -111,9 +118,10 @@ def write_feedback_zip(out: Path, learners: Iterable[LearnerRecord], name: str) 
         for learner in learners:
             page = (out / "feedback" / learner.page).read_bytes()
             for place in platform.feedback_names(learner):
+                # ZipInfo sets a fixed date; a name alone would get the present one
                 archive.writestr(zipfile.ZipInfo(place), page)
         pages = len(archive.namelist())
-    write_whole(feedback_zip(out, name), data.getvalue())
+    write_whole(out / FEEDBACK_ZIP.format(name), data.getvalue())
     return pages
 
 
@@ -128,7 +136,7 @@ def table_or_nothing(path: str | Path) -> list[dict[str, str]]:
 def _write_grades(
     path: Path, learners: Iterable[LearnerRecord], work: Mapping[str, dict], lessons: list[str]
 ) -> None:
-    """A row for each learner, with a column for each exercise."""
+    """Write a row for each learner, with a column for each exercise and each hand-marked cell."""
     exercises = [exercise for exercise in work["exercises"] if part_with(exercise) in lessons]
     by_hand = [cell for cell in work["by_hand"] if part_with(cell) in lessons]
     rows = []
@@ -136,7 +144,7 @@ def _write_grades(
         row = {"learner": learner.learner, "name": learner.name, "page": f"feedback/{learner.page}"}
         row |= {exercise: learner.exercises[exercise].points for exercise in exercises}
         row |= {cell: learner.by_hand[cell].points for cell in by_hand}
-        if learner.due:
+        if learner.due:  # a deadline is the whole class's, so all rows have the same columns
             row |= {"late days": learner.late_days, "deducted": learner.deducted}
         row |= {
             "total": learner.points,
@@ -155,9 +163,12 @@ def _write_grades(
 
 
 def write_feedback(folder: Path, learners: list[LearnerRecord], titles: Mapping[str, str]) -> None:
-    """Write a page for each of these learners, and delete those of others.
+    """Write a page for each of these learners, and delete every other .html file in the folder.
 
     A page holds nothing about other learners, and no hidden inputs or expected values.
+
+    folder: is made if it does not exist.
+    titles: by lesson.
     """
     template = PAGES.get_template("feedback.html.j2")
     folder.mkdir(parents=True, exist_ok=True)
@@ -181,28 +192,37 @@ def write_feedback(folder: Path, learners: list[LearnerRecord], titles: Mapping[
 
 
 def _marks(learner: LearnerRecord) -> dict[str, Mark]:
-    """The marks of a learner that have points."""
+    """A learner's marks that have points, by exercise."""
     return {
         exercise: mark for exercise, mark in learner.exercises.items() if mark.points is not None
     }
 
 
 def _lessons(learner: LearnerRecord, titles: Mapping[str, str]) -> Iterator[dict]:
-    """The lessons on a learner's page, each as a dict.
+    """The lessons on a learner's page, each as a dict, for the template.
 
-    title; exercises: [(id, mark, sentences)]; by_hand: [(id, cell)]; gone: whether nothing of it
-    was handed in.
+    title: its heading.
+    exercises: [(id, mark, sentences)].
+    by_hand: [(id, cell)] of the cells that a person marks.
+    gone: whether all its exercises are missing, and no sentence says more about one of them; so
+    also if it has none.
     """
-    lessons: dict[str, tuple[list, list]] = {}
-    for exercise, mark in _marks(learner).items():
-        sentences = list(dict.fromkeys([*mark.mistakes, *mark.discreet]))
-        lessons.setdefault(part_with(exercise), ([], []))[0].append((exercise, mark, sentences))
-    for identifier, cell in learner.by_hand.items():
-        lessons.setdefault(part_with(identifier), ([], []))[1].append((identifier, cell))
-    for key, (exercises, by_hand) in sorted(lessons.items()):
+    marks = _marks(learner)
+    for lesson in sorted({part_with(cell_id) for cell_id in (*marks, *learner.by_hand)}):
+        exercises = [
+            # a known mistake is among the discreet messages too
+            (exercise, mark, list(dict.fromkeys([*mark.mistakes, *mark.discreet])))
+            for exercise, mark in marks.items()
+            if part_with(exercise) == lesson
+        ]
+        by_hand = [
+            (cell_id, cell)
+            for cell_id, cell in learner.by_hand.items()
+            if part_with(cell_id) == lesson
+        ]
         gone = all(mark.status == "missing" and not sentences for _, mark, sentences in exercises)
         yield {
-            "title": titles.get(key, key),
+            "title": titles.get(lesson, lesson),
             "exercises": exercises,
             "by_hand": by_hand,
             "gone": gone,
@@ -218,7 +238,10 @@ def write_summary(
 ) -> None:
     """Write the page about the class, for the instructor.
 
-    Learners not yet marked are not counted.
+    Scores and the numbers for each exercise count only learners who are marked. Statuses, late days
+    and texts that wait for a person count all learners.
+
+    titles: by lesson. isolated, left_out: see `write_for_people`.
     """
     marked = [learner for learner in learners if learner.points is not None]
     cells = [cell for learner in learners for cell in learner.by_hand.values()]
@@ -243,9 +266,10 @@ def write_summary(
 
 
 def _to_review(learners: list[LearnerRecord]) -> list[LearnerRecord]:
-    """Whom a teacher should look at.
+    """The learners whom a teacher should look at: those with a note, or a status other than "ok".
 
-    First come learners without an ordinary status, last those who only have the same file as others.
+    First come those whose status is not "ok", last those who are "ok" and only have the same file
+    as others.
     """
 
     def urgency(learner: LearnerRecord) -> tuple[bool, bool]:
@@ -258,9 +282,14 @@ def _to_review(learners: list[LearnerRecord]) -> list[LearnerRecord]:
 
 
 def _scores(learners: list[LearnerRecord]) -> dict:
-    """The distribution of scores: learners in each tenth of their points, and a few numbers.
+    """The distribution of the scores of learners who are marked, as a dict.
 
-    Learners for whom no points are available are excluded.
+    A score is the share of the points possible. Learners whose lessons give no points have none.
+
+    tenths: how many scores are below 10%, from 10% to below 20%, and so on; 100% is in the last.
+    counted: how many learners have a score. full: how many of them have all points.
+    mean, median: of the scores, as text.
+    of: the points possible; several numbers if learners differ.
     """
     shares = [100 * (learner.points or 0) / learner.of for learner in learners if learner.of]
     tenths = Counter(max(0, min(9, int(share // 10))) for share in shares)
@@ -275,11 +304,13 @@ def _scores(learners: list[LearnerRecord]) -> dict:
 
 
 def _exercises(learners: list[LearnerRecord]) -> list[dict]:
-    """For each exercise, how many learners have which status. An exercise absent from a record
-    counts as missing.
+    """For each exercise, how many learners have which status, as a dict.
+
+    It has an exercise's id and title, a number for each of MARK_STATUSES, and the share, as text,
+    of all points possible that these learners have. An exercise absent from a record is missing.
     """
     rows = []
-    for exercise in dict.fromkeys(name for learner in learners for name in learner.exercises):
+    for exercise in dict.fromkeys(chain.from_iterable(learner.exercises for learner in learners)):
         marks = [
             learner.exercises[exercise] for learner in learners if exercise in learner.exercises
         ]
@@ -288,6 +319,12 @@ def _exercises(learners: list[LearnerRecord]) -> list[dict]:
         points = sum(mark.points or 0 for mark in marks)
         most = max(mark.of for mark in marks) * len(learners)
         share = f"{100 * points / most:.0f}%" if most else "no points"
-        row = {"id": exercise, "title": marks[0].title, "share": share}
-        rows.append(row | {status: counts[status] for status in MARK_STATUSES})
+        rows.append(
+            {
+                "id": exercise,
+                "title": marks[0].title,
+                "share": share,
+                **{status: counts[status] for status in MARK_STATUSES},
+            }
+        )
     return sorted(rows, key=lambda row: part_with(str(row["id"])))

@@ -34,15 +34,19 @@ from .texts import for_pages
 
 PAGE, TABLE = RESEMBLANCE
 RUN = 8  # tokens of code, or words of comments and strings, in a fingerprint
-LEAST = 8  # own fingerprints of an answer that is compared
+LEAST = 8  # own fingerprints of an answer that is compared: fewer prove nothing
 # what is in more of the answers than this share, and in more than two, is nobody's own
 COMMON = 0.25
-# shuffled classes that show what chance does, and the share of them that stays below the threshold
+# shuffled classes that show what chance does, and the share of them whose highest total stays below
+# the threshold: one class in twenty has a false alarm
 SHUFFLES, QUANTILE = 200, 0.95
-PASSAGE = 40  # fingerprints of one answer that only two learners have
-MOST, MOST_ANSWERS = 20, 6  # pairs on the page, and answers of each
+# fingerprints of one answer that only two learners have, so that the pair is listed whatever its
+# total: answers written apart share 2 at most, as the page says
+PASSAGE = 40
+MOST, MOST_ANSWERS = 20, 6  # pairs in the page and the table, and exercises of each on the page
 LONGEST = 6000  # characters of an answer that are compared
-# characters of a long answer that are read, and of a string that is left out
+# characters of an answer that are read at all, which bounds the lexer's time, and of the longest
+# string that stays in an answer over LONGEST
 MOST_READ, LONG_STRING = 60_000, 200
 HEADER = ["learner", "other", "exercise", "shared", "more than chance", "passage"]
 LEXER = PythonLexer(stripnl=False, ensurenl=False)
@@ -55,10 +59,13 @@ Token = tuple[str, int, int]  # a token or word, and where it begins and ends
 class Pair:
     """Two learners, by their places in the class.
 
-    shares: by exercise, how much of the shorter answer both have, what is rare counting more.
-    total: their sum.
-    above: whether this is more than chance explains.
-    passages: by exercise, the fingerprints that only these two have, if they are PASSAGE or more.
+    places: the lower one is the first.
+    shares: by exercise, how much of the shorter answer both have, from 0 to 1; rare fingerprints
+    count more. Exercises of which they share nothing are absent.
+    total: the sum of the shares.
+    above: whether the total is more than chance explains.
+    passages: by exercise, how many fingerprints only these two have, where they are at least
+    PASSAGE.
     """
 
     places: tuple[int, int]
@@ -70,10 +77,10 @@ class Pair:
 
 @dataclass
 class Comparison:
-    """What was compared, and which pairs came out, the one that shares most first.
+    """What was compared, and the pairs to look at, the one with the highest total first.
 
     chance: the threshold of a pair's `total`.
-    compared, too_short: numbers of answers.
+    compared, too_short: numbers of answers; those without any text are in neither.
     nobodys: by exercise, the fingerprints that were given out or that many have.
     """
 
@@ -85,14 +92,17 @@ class Comparison:
 
 
 def write_resemblance(out: Path, learners: Sequence[LearnerRecord]) -> None:
-    """Write the page and the table about the pairs of a class."""
+    """Write the page and the table about the pairs of a class, as PAGE and TABLE in a folder.
+
+    out: the folder, which must exist.
+    """
     texts: dict[str, list[str]] = {}
     for place, learner in enumerate(learners):
         for exercise, mark in learner.exercises.items():
             if mark.status in ANSWERED and learner.texts.get(exercise):
                 text = compared_part(learner.texts[exercise])
                 texts.setdefault(exercise, [""] * len(learners))[place] = text
-    lessons = sorted({exercise[:2] for exercise in texts})
+    lessons = sorted({exercise[:2] for exercise in texts})  # "04" of "04-mean-pool"
     comparison = compare(texts, given_out(tuple(lessons)))
     rows, shown = [], []
     for pair in comparison.pairs[:MOST]:
@@ -117,11 +127,13 @@ def write_resemblance(out: Path, learners: Sequence[LearnerRecord]) -> None:
 def compare(texts: Mapping[str, Sequence[str]], given: Set[int] = frozenset()) -> Comparison:
     """What the answers of a class share.
 
-    texts: by exercise, the answer of each learner, "" where there is none.
+    texts: by exercise, the answer of each learner, "" where there is none; in each list, a learner
+    has the same place.
     given: fingerprints that nobody owns.
     """
     result = Comparison()
-    # by exercise, two matrices (learners, learners), and the places of those who answered
+    # by exercise, two matrices (learners, learners), see `_shared`, and the places of those whose
+    # answers are compared
     shares, passages, answered = {}, {}, {}
     for exercise, answers in sorted(texts.items()):
         own_prints, result.nobodys[exercise] = _own(answers, given)
@@ -140,14 +152,16 @@ def compare(texts: Mapping[str, Sequence[str]], given: Set[int] = frozenset()) -
     is_listed = np.triu((total > result.chance) | (longest >= PASSAGE), 1)
     for low, high in np.argwhere(is_listed).tolist():
         shared = {exercise: float(share[low, high]) for exercise, share in shares.items()}
-        runs = {exercise: int(counts[low, high]) for exercise, counts in passages.items()}
+        lengths = {exercise: int(length[low, high]) for exercise, length in passages.items()}
         result.pairs.append(
             Pair(
                 places=(low, high),
                 shares={exercise: share for exercise, share in shared.items() if share},
                 total=float(total[low, high]),
                 above=bool(total[low, high] > result.chance),
-                passages={exercise: count for exercise, count in runs.items() if count >= PASSAGE},
+                passages={
+                    exercise: length for exercise, length in lengths.items() if length >= PASSAGE
+                },
             )
         )
     result.pairs.sort(key=lambda pair: (-pair.total, pair.places))
@@ -158,12 +172,13 @@ def compare(texts: Mapping[str, Sequence[str]], given: Set[int] = frozenset()) -
 
 
 def compared_part(text: str) -> str:
-    """What is compared of an answer, and shown: its first LONGEST characters.
+    """The part of an answer that is compared and shown: its first LONGEST characters, after empty
+    lines and spaces at the ends of lines are removed.
 
-    Without empty lines and spaces at the ends of lines. A long answer also loses its comments and
-    long strings, so that they hide nothing that stands behind them.
+    If the answer is still longer, comments and long strings are removed, too, so that they cannot
+    push code out of this part. Code behind the first MOST_READ characters is never read.
     """
-    # first, since the lexer takes minutes for thousands of empty lines
+    # blanks first, since the lexer takes minutes for thousands of empty lines
     code = _without_blanks(text[:MOST_READ])
     if len(code) > LONGEST:
         tokens = LEXER.get_tokens_unprocessed(code)
@@ -181,14 +196,19 @@ def _is_code(kind: Any, word: str) -> bool:
 
 
 def fingerprints(text: str) -> set[int]:
-    """The fingerprints of an answer."""
-    return {run for tokens in _tokens(text) for run in _runs(tokens)}
+    """The fingerprints of an answer: of its code, and of its comments and strings.
+
+    They hold in this process only, see `_runs`.
+    """
+    code, words = _tokens(text)
+    return {*_runs(code), *_runs(words)}
 
 
 def _tokens(text: str) -> tuple[list[Token], list[Token]]:
     """The tokens of the code, and the words of comments and strings.
 
-    Names of the learner's choice are one token; brackets and commas are none, since a formatter
+    All names that are neither built in nor behind a dot, which a learner may have chosen, become
+    the same token, and so do all strings. Parentheses and commas are no tokens, since a formatter
     adds and removes them.
     """
     code, words, is_after_dot = [], [], False
@@ -197,7 +217,8 @@ def _tokens(text: str) -> tuple[list[Token], list[Token]]:
         if kind in Comment or kind in Literal.String:
             words += _words(word, start)
         if kind in Literal.String:
-            # the lexer gives a string in parts, quote, text and quote, which become one token
+            # the lexer gives a string in parts: quote, text and quote; they become one token, which
+            # begins where the first of them does
             if code and code[-1][0] == "a string":
                 _, start, _ = code.pop()
             code.append(("a string", start, end))
@@ -209,7 +230,10 @@ def _tokens(text: str) -> tuple[list[Token], list[Token]]:
 
 
 def _words(text: str, start: int = 0) -> list[Token]:
-    """The words of a comment, a string or a text, with their places."""
+    """The words of a comment, a string or a text, with their places.
+
+    start: the place of the text itself.
+    """
     return [
         (match[0].lower(), start + match.start(), start + match.end())
         for match in WORD.finditer(text)
@@ -217,9 +241,9 @@ def _words(text: str, start: int = 0) -> list[Token]:
 
 
 def _runs(tokens: Sequence[Token]) -> list[int]:
-    """The fingerprint of each run of tokens, from first to last.
+    """The fingerprint of each run of RUN tokens, from first to last; none of fewer tokens.
 
-    Nothing depends on which number a run gets.
+    `hash` gives a run another number in each process, but no result depends on the numbers.
     """
     words = [word for word, _, _ in tokens]
     return [hash(tuple(words[first : first + RUN])) for first in range(len(words) - RUN + 1)]
@@ -229,7 +253,8 @@ def _runs(tokens: Sequence[Token]) -> list[int]:
 def given_out(lessons: tuple[str, ...]) -> frozenset[int]:
     """The fingerprints of what the course gave to learners.
 
-    This is the code of all lessons, and the texts and known mistakes of these lessons.
+    This is the code of all lessons and, of these lessons ("04"), the texts and the module with the
+    solutions and known mistakes.
     """
     given: set[int] = set()
     for path in parts().values():
@@ -247,7 +272,7 @@ def given_out(lessons: tuple[str, ...]) -> frozenset[int]:
 def _own(answers: Sequence[str], given: Set[int]) -> tuple[list[set[int]], set[int]]:
     """Each learner's own fingerprints of an exercise, and those that are nobody's own.
 
-    A learner has none if they are too few to say anything.
+    A learner with fewer than LEAST has none: so few prove nothing.
     """
     prints = [fingerprints(text) for text in answers]
     owners = Counter(chain.from_iterable(prints))
@@ -264,10 +289,14 @@ def _shared(own_prints: Sequence[set[int]], written: int) -> tuple[np.ndarray, n
     """What each two answers to an exercise share, and how many fingerprints are theirs alone.
 
     own_prints: each learner's own fingerprints.
-    written: the number of answers, n.
+    written: the number of answers, n, those that are too short among them.
 
-    A fingerprint that f of n answers have weighs log(n/f) / log(n/2): 1 if only these two have it,
-    nothing if all have. Returns two symmetric matrices, (learners, learners).
+    A fingerprint that f learners own weighs log(n/f) / log(n/2): 1 if only these two have it,
+    nothing if all have. A share is the weight of what both have, divided by the number of
+    fingerprints of the one who has fewer.
+
+    Returns two symmetric matrices, (learners, learners): the shares, with zeros on the diagonal,
+    and the numbers of fingerprints that nobody else has, whose diagonal means nothing.
     """
     owners = Counter(chain.from_iterable(own_prints))
     shared_runs = sorted(run for run, number in owners.items() if number > 1)
@@ -275,32 +304,32 @@ def _shared(own_prints: Sequence[set[int]], written: int) -> tuple[np.ndarray, n
     for place, runs in enumerate(own_prints):
         has[place] = [run in runs for run in shared_runs]
     numbers = has.sum(axis=0)  # f
-    # of two answers, both have whatever is shared
+    # of two answers, both have whatever is shared, and log(n/2) is 0
     weights = np.log(written / numbers) / np.log(written / 2) if written > 2 else 1
-    sizes = np.array([max(1, len(runs)) for runs in own_prints])
-    # rounded, since the order in which a sum is added up differs from process to process
+    sizes = np.array([max(1, len(runs)) for runs in own_prints])  # 1: nothing is divided by 0
+    # the order in which a sum is added up differs from process to process, and with it the last of
+    # the seven digits of float32
     shares = (has * weights @ has.T / np.minimum.outer(sizes, sizes)).round(6)
     np.fill_diagonal(shares, 0)
     return shares, has * (numbers == 2) @ has.T
 
 
 def _chance(shares: Mapping[str, np.ndarray], answered: Mapping[str, np.ndarray]) -> float:
-    """The total that QUANTILE of shuffled classes stay below.
+    """The threshold: in the share QUANTILE of shuffled classes, no pair has a higher total.
 
     shares: by exercise, what each two learners share, (learners, learners).
-    answered: by exercise, the places of those who answered.
+    answered: by exercise, the places of those whose answers are compared.
 
-    Shuffled means that the answers to each exercise are dealt anew to those who answered it, as if
-    nobody who shares one answer shared others, too. What is left is how often two learners write
-    the same.
+    In a shuffled class, the answers to each exercise are dealt anew to those who answered it. There
+    two learners who share one answer share others only by chance.
     """
-    random = np.random.default_rng(0)
-    size = max(map(len, shares.values()))
+    random = np.random.default_rng(0)  # so that a class always gets the same threshold
+    size = max(map(len, shares.values()))  # all have the same
     highest_totals = []
     for _ in range(SHUFFLES):
         total = np.zeros((size, size))
         for exercise, share in shares.items():
-            dealt = np.arange(size)
+            dealt = np.arange(size)  # by place, where the answer that stands there goes
             dealt[answered[exercise]] = random.permutation(answered[exercise])
             total[np.ix_(dealt, dealt)] += share
         highest_totals.append(total.max())
@@ -311,7 +340,9 @@ def _chance(shares: Mapping[str, np.ndarray], answered: Mapping[str, np.ndarray]
 
 
 def _rows(pair: Pair, names: Sequence[str]) -> Iterator[list]:
-    """The lines of a pair in the table: one in all, and one for each exercise with a share."""
+    """The lines of a pair in the table, as HEADER says: first the sums, then each exercise with a
+    share.
+    """
     yield [
         *names,
         "all",
@@ -326,7 +357,12 @@ def _rows(pair: Pair, names: Sequence[str]) -> Iterator[list]:
 def _sides(
     pair: Pair, texts: Mapping[str, Sequence[str]], nobodys: Mapping[str, set[int]]
 ) -> Iterator[tuple[str, float, int, list[Markup]]]:
-    """The exercises of which a pair shares most: (id, share, passage, the two answers as HTML)."""
+    """The exercises to show of a pair, MOST_ANSWERS at most: first those with a passage, then those
+    with the largest shares.
+
+    Yields (id, share, length of the passage or 0, the two answers as HTML with what both have
+    marked).
+    """
 
     def importance(exercise: str) -> tuple[bool, float, str]:
         return exercise not in pair.passages, -pair.shares[exercise], exercise
@@ -339,11 +375,11 @@ def _sides(
 
 
 def _marked(text: str, shared_runs: Collection[int]) -> Markup:
-    """A text as HTML, in which these fingerprints are marked.
+    """A text as HTML, in which the tokens of these fingerprints are marked.
 
-    What stands between two of them is marked, too, unless it is a word.
+    What stands between two such tokens is marked, too, unless a character of a word is in it.
     """
-    # for each character: "m" in one of these fingerprints, "w" in another word, "." elsewhere
+    # for each character: "m" in such a token, else "w" in a word, "." elsewhere
     kinds = ["w" if WORD.match(character) else "." for character in text]
     for tokens in _tokens(text):
         for first, run in enumerate(_runs(tokens)):
@@ -351,6 +387,7 @@ def _marked(text: str, shared_runs: Collection[int]) -> Markup:
                 for _, start, end in tokens[first : first + RUN]:
                     kinds[start:end] = "m" * (end - start)
     html, done = Markup(), 0
+    # from an "m" to the last one before a "w"
     for match in re.finditer(r"m([m.]*m)?", "".join(kinds)):
         start, end = match.span()
         html += escape(for_pages(text[done:start], LONGEST))

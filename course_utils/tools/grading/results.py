@@ -11,6 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+# the statuses of results, learners and marks that other modules name
 NOTHING, NOT_MARKED, UNREADABLE = "nothing handed in", "not marked", "unreadable"
 MISSING_EXERCISE, OK = "missing exercise", "ok"
 PASSED, FAILED, NOT_ATTEMPTED, MISSING = "passed", "failed", "not attempted", "missing"
@@ -24,8 +25,8 @@ MARK_STATUSES = {
     NOT_ATTEMPTED: ("○", "not attempted"),
     MISSING: ("—", "missing"),
 }
-# the statuses of a result or a learner, in plain words for the learner; of several, the first
-# counts
+# the statuses of a result or a learner, and the states of marks, in plain words for the learner; of
+# several, the first counts, see `gravest`
 STATUSES = {
     NOTHING: "Nothing was handed in under this name.",
     NOT_MARKED: (
@@ -51,18 +52,19 @@ class Mark:
     """What one exercise of one hand-in gets.
 
     status: one of MARK_STATUSES; in a record also NOT_MARKED, whose points are None.
+    points, of: those that the answer gets, and the most that it can get.
     state: one of STATUSES, which says how running the answer ended; `reason` says why, unless it is
     "ok".
-    discreet: the messages without inputs and expected values. mistakes: the messages of known
-    mistakes among them.
-    seed: of the inputs.
+    messages: what the check says. discreet: the same without inputs and expected values. mistakes:
+    the messages of known mistakes among these.
+    seed: of the inputs, None if the answer was not run on any.
     """
 
     title: str
     status: str
     points: float | None
     of: float
-    state: str = "ok"
+    state: str = OK
     reason: str = ""
     messages: list[str] = field(default_factory=list)
     discreet: list[str] = field(default_factory=list)
@@ -90,8 +92,13 @@ class Result:
 
 @dataclass
 class HandMarkedCell:
-    """A cell that a person marks. rubric: the most points for each row, if it has one. points: None
-    until marked.
+    """A cell that a person marks, or a row of its rubric.
+
+    of: the most points.
+    text: what the learner wrote, "" if nothing.
+    rubric: the most points for each row, empty without a rubric.
+    points: None until marked.
+    comment: the teacher's.
     """
 
     of: float
@@ -103,8 +110,10 @@ class HandMarkedCell:
 
 @dataclass(frozen=True)
 class Remark:
-    """What a teacher writes about an exercise, and the points given in place of the computed ones,
-    if there are any.
+    """What a teacher writes about an exercise.
+
+    computed: the points that the grader gave, None if the exercise was not marked.
+    points: those that the teacher gives in their place, None if the computed ones count.
     """
 
     computed: float | None
@@ -117,8 +126,9 @@ class Received:
     """When the platform received a hand-in, and what that costs.
 
     lesson: "" if it is about everything.
-    when: the date as text, "" if it is not known.
-    days: started days after the deadline.
+    when: date and time as text, "" if they are not known.
+    days: how many days late, where a day that has begun counts as one.
+    deducted: the points that this costs.
     """
 
     lesson: str = ""
@@ -127,7 +137,7 @@ class Received:
     deducted: float = 0
 
     def in_words(self) -> str:
-        """A sentence about it."""
+        """One sentence for the feedback page, which begins with the lesson if there is one."""
         if not self.when:
             text = "it is not known when this was received, so nothing is deducted."
         elif not self.days:
@@ -146,15 +156,21 @@ class LearnerRecord:
     A mark holds the points that count; if they were given in place of the computed ones, its remark
     has these.
 
-    listed: whether the roster has this learner.
+    learner: the key, an id or an e-mail if there is a roster.
     page: the file name of the feedback page.
+    listed: whether the roster has this learner.
+    status: one of STATUSES; `reason` says why, unless it is "ok".
+    notes: what the teacher should know, such as files that do not count.
+    exercises, by_hand, remarks, texts: by the id of the exercise or cell.
     platform, number: the learning platform, and the learner's number there, if the hand-ins come
     from one.
     login, sis: what the roster has beside Canvas's id, if it is Canvas's gradebook.
     files, problems: of the hand-ins that count. handed_in: all files of the learner.
-    points: None while something is unmarked, which is not the same as 0.
-    waiting: the points of texts that nobody has marked yet.
+    points, of: all points, and the most that are possible. `points` is None if `status` is
+    NOT_MARKED, which is not the same as 0.
+    waiting: the most points for texts that nobody has marked yet; in `points` they count 0.
     due: the deadline and the rule about late hand-ins in words, "" without a deadline.
+    received: one for each lesson, or one about everything; empty without a deadline.
     """
 
     learner: str
@@ -166,7 +182,7 @@ class LearnerRecord:
     login: str = ""
     sis: str = ""
     listed: bool = False
-    status: str = "ok"
+    status: str = OK
     reason: str = ""
     notes: list[str] = field(default_factory=list)
     exercises: dict[str, Mark] = field(default_factory=dict)
@@ -200,12 +216,12 @@ class LearnerRecord:
 
     @property
     def deducted(self) -> float | None:
-        """The points that late days cost, None without points."""
-        cost = round(sum(part.deducted for part in self.received), 2)
+        """The points that late days cost, None if `points` is None."""
+        cost = round(sum(part.deducted for part in self.received), 2)  # as `late` rounds each
         return None if self.points is None else whole(cost)
 
     def add_up(self) -> None:
-        """Compute the sums."""
+        """Set `of`, `waiting` and `points` from marks, hand-marked cells and late days."""
         cells = self.by_hand.values()
         self.of = sum(mark.of for mark in self.exercises.values()) + sum(cell.of for cell in cells)
         self.waiting = sum(cell.of for cell in cells if cell.points is None and cell.text)
@@ -213,7 +229,7 @@ class LearnerRecord:
         if self.status != NOT_MARKED:
             points = sum(mark.points or 0 for mark in self.exercises.values())
             self.points = whole(points + sum(cell.points or 0 for cell in cells))
-            if self.deducted:
+            if self.deducted:  # known now that `points` is set
                 self.points = whole(max(0, round(self.points - self.deducted, 2)))
 
 
@@ -228,12 +244,15 @@ def counted(number: float, noun: str) -> str:
 
 
 def gravest(states: Collection[str]) -> str:
-    """The one that counts of several states; "ok" if there are none."""
+    """The one of several states that counts, the first in STATUSES; "ok" if there are none."""
     return next(state for state in STATUSES if state in states or state == OK)
 
 
 def result_from(data: dict[str, Any]) -> Result:
-    """A result from its JSON form. Raises ValueError for data of another shape."""
+    """A result from its JSON form.
+
+    Raises ValueError for missing or unknown keys. The types of the values are not checked.
+    """
     try:
         return replace(
             Result(**data),

@@ -28,8 +28,10 @@ from .statements import IMPORTS, compiled, shell
 SECONDS_OF_A_CELL, SECONDS_OF_ALL = 10, 30
 WALL = 2
 AGAIN = 0.01  # seconds after which an alarm that was swallowed rings again
-LAST_RESORT = 10  # seconds after which a process is ended in which no alarm stops a cell
-OUT_OF_TIME = 1  # its exit status then, which faulthandler chose
+# seconds by the clock that a cell may outlast its alarm, before faulthandler ends its process with
+# the exit status OUT_OF_TIME, which cannot be chosen
+LAST_RESORT = 10
+OUT_OF_TIME = 1
 
 
 class TooSlow(BaseException):
@@ -42,10 +44,11 @@ class TooSlow(BaseException):
 class Space:
     """A namespace like a new kernel's, in which statements run in order.
 
-    Failures are recorded and skipped.
+    Failures are recorded and skipped. Creating a space replaces this process's `__main__`.
 
-    problems: the errors that statements raised. stopped: the cells that took too long, counted from
-    1.
+    names: the variables, by name.
+    problems: the errors that statements raised, and that cells took too long, in order.
+    stopped: the cells that took too long, counted from 1; elsewhere, cells are counted from 0.
     """
 
     def __init__(self, program: Program) -> None:
@@ -68,6 +71,8 @@ class Space:
     def run(self, statement: ast.stmt, number: int) -> bool:
         """Run a statement of a cell and return whether it succeeded.
 
+        number: of the cell, counted from 0.
+
         The value of an expression becomes `_`, as in Jupyter. An `_Alarm` may raise TooSlow
         anywhere in here, and nowhere else in the grader.
         """
@@ -75,9 +80,8 @@ class Space:
             importlib.invalidate_caches()  # a cell may just have written the module
         mode = "eval" if isinstance(statement, ast.Expr) else "exec"
         try:
-            value = _in_loop(
-                compiled(statement, file_of(number), mode, self.program.flags), self.names
-            )
+            code = compiled(statement, file_of(number), mode, self.program.flags)
+            value = _in_loop(code, self.names)
         except (Exception, SystemExit, KeyboardInterrupt, asyncio.CancelledError) as error:
             self.problems.append(": ".join(wire.wording(error)))
             return False
@@ -89,15 +93,18 @@ class Space:
     def owns(self, value: object) -> bool:
         """Whether the notebook, or a module that it wrote, defines this function."""
         module = sys.modules.get(str(getattr(value, "__module__", None)))
-        if module is None or module.__dict__ is self.names:
-            return module is not None
-        file = getattr(module, "__file__", None) or "/"
+        if module is None:
+            return False
+        if module.__dict__ is self.names:
+            return True
+        file = getattr(module, "__file__", None) or "/"  # built-in modules have none
         return os.path.dirname(os.path.abspath(file)) == os.getcwd()
 
     def run_slice(self, places: Iterable[int]) -> None:
-        """Run statements one by one.
+        """Run statements in the notebook's order, SECONDS_OF_ALL together.
 
-        Failures are skipped: what is missing below may not be needed.
+        places: indices into the program's parts. Failures are skipped: what is missing below may
+        not be needed.
         """
         number = 0  # of the cell that runs
         with _Alarm(SECONDS_OF_ALL) as alarm:
@@ -112,23 +119,26 @@ class Space:
     def run_cells(self, cells: Collection[int], places: Collection[int]) -> None:
         """Run these cells as Jupyter does, each until a statement fails or its time is up.
 
-        Of the other cells, run the statements at these places.
+        Of the other cells, run the statements at these places. Each of these cells, and each of
+        these statements, has SECONDS_OF_A_CELL. After SECONDS_OF_ALL, no more is begun, except the
+        last of these cells.
         """
         chosen = [
             part
             for place, part in enumerate(self.program.parts)
             if part.cell in cells or place in places
         ]
-        last = max(cells, default=None)
+        last_cell = max(cells, default=None)
         processor_end = time.process_time() + SECONDS_OF_ALL
         clock_end = time.monotonic() + WALL * SECONDS_OF_ALL
-        # a cell as a whole, a statement of another cell alone
+        # each chosen cell as a whole, each statement of another cell alone
         steps = itertools.groupby(
             chosen, key=lambda part: (part.cell, part.cell in cells or part.statement)
         )
         for (number, _), parts in steps:
             is_late = time.process_time() > processor_end or time.monotonic() > clock_end
-            was_stopped = is_late and number != last  # the last cell always has its own time
+            # the last cell, which the run is for, always has its own time
+            was_stopped = is_late and number != last_cell
             if not was_stopped:
                 with _Alarm(SECONDS_OF_A_CELL) as alarm:
                     for part in parts:
@@ -149,7 +159,9 @@ class _Alarm:
 
     It rings until the block is left: a learner's `except`, or a callback of asyncio, may swallow
     what it raises. Code that blocks signals, or computes outside Python for ever, ends with its
-    process.
+    process, LAST_RESORT seconds later.
+
+    rang: whether the time was up. The block then ends without an exception.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -161,12 +173,12 @@ class _Alarm:
         # no thread can be started; the grader has a clock of its own
         with contextlib.suppress(RuntimeError):
             faulthandler.dump_traceback_later(WALL * self.seconds + LAST_RESORT, exit=True, file=2)
-        self.set(self.seconds)
+        self.set_timers(self.seconds)
         # an earlier cell may block them
         signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGPROF, signal.SIGALRM))
         return self
 
-    def set(self, seconds: float) -> None:
+    def set_timers(self, seconds: float) -> None:
         """Ring after these seconds, and then AGAIN and again, even if there is no room on the stack
         for `ring`.
         """
@@ -181,7 +193,8 @@ class _Alarm:
         if self.is_left:
             return
         self.rang = True
-        self.set(AGAIN)  # by the clock, too: what swallows this may wait for nothing
+        self.set_timers(AGAIN)  # by the clock, too: what swallows this may wait for nothing
+        # raise only within `Space.run`: elsewhere it would interrupt the grader's own bookkeeping
         while frame and frame.f_code is not Space.run.__code__:
             frame = frame.f_back
         if frame:
@@ -189,7 +202,7 @@ class _Alarm:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
         self.is_left = True
-        self.set(0)  # stops both timers
+        self.set_timers(0)  # stops both
         faulthandler.cancel_dump_traceback_later()
         if self.rang:
             _drop_event_loop()
@@ -220,6 +233,7 @@ def _drop_event_loop() -> None:
     """Let the next cell have a new event loop: an alarm may have interrupted this one's own
     bookkeeping.
     """
+    # nothing public forgets a loop that was interrupted while it ran
     asyncio._set_running_loop(None)
     sys.set_asyncgen_hooks(None, None)
     event_loop.cache_clear()

@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import shutil
+import signal
 import site
 import socket
 import subprocess
@@ -29,13 +30,14 @@ from . import running, sandbox_server, wire
 
 PACKAGE = Path(__file__).resolve().parents[2]
 GRADER = PACKAGE / "tools" / "grading"
-# namespaces of its own, no variables, no terminal
+# namespaces of its own, no environment variables, no terminal, no files but /proc and links in /dev
 BARE = """
     bwrap --die-with-parent --new-session --as-pid-1 --clearenv
     --unshare-pid --unshare-net --unshare-ipc --unshare-uts --unshare-cgroup-try
     --hostname sandbox --proc /proc --tmpfs /dev --dir /dev/shm --symlink /proc/self/fd /dev/fd
 """
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+# what Python and its packages read of the system, beside libraries
 SYSTEM = (
     "/etc/ld.so.cache",
     "/etc/alternatives",
@@ -53,21 +55,23 @@ IN_PLACE_OF = {
 # folders of the course that an answer cannot see at all; only a wheel has notebooks, which hold the
 # solutions
 HIDDEN = ("exercises", "diagrams", "explore", *(["notebooks"] if INSTALLED else []))
-# of the grader, what an answer can see
+# the modules of the grader that an answer can see, since they run in its process
 VISIBLE = "__init__ sandbox_server submission running program statements reading wire".split()
 MOST_LATE = 500  # parts of a reply that are still accepted after its deadline
 # if set to anything, the server imports nothing in advance: it starts sooner, and each submission
 # takes longer
 COLD = "COURSE_COLD_SANDBOX"
+# variables for the libraries that would start threads of their own
 ONE_THREAD = {
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
     "TOKENIZERS_PARALLELISM": "false",
 }
 STARTING = 300  # seconds allowed for the server to warm up, on a slow disk
+SENDING = 60  # seconds allowed for handing a notebook over
 
 
 class SandboxError(RuntimeError):
-    """The sandbox is unavailable. One sentence says why, one what to do."""
+    """The sandbox is unavailable. The message says why, and what to do if anything can be done."""
 
 
 class NotJudged(BaseException):
@@ -75,7 +79,8 @@ class NotJudged(BaseException):
 
     Not a subclass of Exception, so that no check mistakes it for an answer's error.
 
-    state, reason: of the mark.
+    state, reason: of the mark, see `results.Mark`. Only `Session` raises "killed", which is not yet
+    the state of a mark.
     message: a sentence for the learner, by default the reason.
     reply: the sandbox's, {} if there is none.
     """
@@ -90,31 +95,44 @@ class NotJudged(BaseException):
 
 
 def isolation_problem() -> str | None:
-    """Why this machine cannot isolate a submission, in one sentence, or None if it can."""
+    """Why this machine cannot isolate a submission, in half a sentence, or None if it can.
+
+    It starts a sandbox to find out, and waits a minute for it at most.
+    """
     if not sys.platform.startswith("linux"):
         return f"this system ({sys.platform}) cannot isolate programs: use Linux, or a container"
     if shutil.which("bwrap") is None:
         return "bubblewrap is not installed (Debian, Ubuntu: apt-get install bubblewrap)"
+    # -I, which keeps the current folder out, also makes Python ignore PYTHONPATH, set by `walls`
     probe = (
         "import os, sys; sys.path.insert(0, os.environ['PYTHONPATH']); "
         "from course_utils.tools.grading import sandbox_server; sandbox_server.probe()"
     )
-    command = [*walls(), sys.executable, "-I", "-c", probe]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            [*walls(), sys.executable, "-I", "-c", probe],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"bubblewrap does not run here ({error})"
     if done.returncode:
+        # of a traceback, the last line says what is wrong; shortened to fit a terminal
         reason = (done.stderr.strip() or "no reason given").splitlines()[-1][:200]
         return f"this machine does not let bubblewrap create namespaces ({reason})"
     return None
 
 
 def walls() -> list[str]:
-    """Bubblewrap's command line: what the sandbox can see and do."""
+    """Bubblewrap's command line, without the program to run: what the sandbox can see and do.
+
+    Bubblewrap mounts in this order, so what is hidden must come after what is shown around it.
+    """
     command = BARE.split()
     for device in DEVICES:  # and no terminal, which bubblewrap's own --dev would bring
         command += ["--dev-bind", device, device]
+    # root needs no user namespace here, but the right to become nobody in `sandbox_server.settle`
     as_root = "--cap-drop ALL --cap-add CAP_SETUID --cap-add CAP_SETGID"
     command += (as_root if os.geteuid() == 0 else "--unshare-user").split()
     shown = visible_paths()
@@ -134,7 +152,7 @@ def walls() -> list[str]:
     if not any(path.is_relative_to("/tmp") for path in shown):
         command += ["--symlink", sandbox_server.SCRATCH, "/tmp"]
     command += ["--perms", "1777", "--tmpfs", sandbox_server.SCRATCH]
-    for folder in ("/dev", "/", *HIDDEN, GRADER):
+    for folder in ("/dev", "/", *HIDDEN, GRADER):  # joined to PACKAGE, a full path stays as it is
         command += ["--remount-ro", str(PACKAGE / folder)]
     for name, value in surroundings(sandbox_server.SCRATCH).items():
         command += ["--setenv", name, value]
@@ -146,12 +164,19 @@ def visible_paths() -> list[Path]:
     their contents.
 
     Of a prefix that the whole machine shares, such as /usr, only Python's own folders and the
-    system's shared libraries are shown.
+    system's shared libraries are shown. Not listed is what does not exist, and what stands in a
+    listed folder.
     """
     encoder = hub_cache.cache_with() / hub_cache.ENTRY  # and no other models
-    paths = {PACKAGE, encoder, *map(Path, SYSTEM), *map(Path, site.getsitepackages())}
-    paths |= {
-        Path(sysconfig.get_path(kind)) for kind in ("stdlib", "platstdlib", "purelib", "platlib")
+    paths = {
+        PACKAGE,
+        encoder,
+        *map(Path, SYSTEM),
+        *map(Path, site.getsitepackages()),
+        *(
+            Path(sysconfig.get_path(kind))
+            for kind in ("stdlib", "platstdlib", "purelib", "platlib")
+        ),
     }
     for prefix in (Path(sys.prefix), Path(sys.base_prefix)):
         if prefix in SHARED_BY_ALL:
@@ -160,9 +185,13 @@ def visible_paths() -> list[Path]:
             paths |= {prefix / name for name in ("bin", "lib", "lib64", "pyvenv.cfg")}
     for root in ("/usr", "/"):
         # Debian's layout; elsewhere the libraries are in lib itself
-        several = Path(root, "lib", f"{platform.machine()}-linux-gnu")
-        libraries = several if several.is_dir() else Path(root, "lib")
-        paths |= {libraries, Path(root, "lib64"), Path(root, "lib32")}
+        multiarch = Path(root, "lib", f"{platform.machine()}-linux-gnu")
+        paths |= {
+            multiarch if multiarch.is_dir() else Path(root, "lib"),
+            Path(root, "lib64"),
+            Path(root, "lib32"),
+        }
+    # a virtual environment's Python is a link, perhaps to another one
     python = Path(sys.executable)
     while python.is_symlink():
         paths.add(python)
@@ -186,7 +215,7 @@ def read_only(path: Path) -> list[str]:
     root.
     """
     parents: list[str] = []
-    for parent in reversed(path.parents[:-1]):
+    for parent in reversed(path.parents[:-1]):  # from the top, without the root
         parents += ["--perms", "0755", "--dir", str(parent)]
     if path.is_symlink():
         return [*parents, "--symlink", os.readlink(path), str(path)]
@@ -194,7 +223,10 @@ def read_only(path: Path) -> list[str]:
 
 
 def surroundings(folder: str) -> dict[str, str]:
-    """The environment variables of the server: none are inherited from the user."""
+    """The environment variables of the server: none are inherited from the user.
+
+    folder: where it may write, a full path.
+    """
     return {
         **dict.fromkeys(("HOME", "TMPDIR", "MPLCONFIGDIR", "HF_HOME", "IPYTHONDIR"), folder),
         "PATH": "/usr/bin:/bin",
@@ -207,19 +239,24 @@ def surroundings(folder: str) -> dict[str, str]:
         "HF_HUB_OFFLINE": "1",
         "HF_HUB_CACHE": str(hub_cache.cache_with()),
         "TQDM_DISABLE": "1",
+        # the allocator asks for huge pages: a fork copies fewer entries of page tables
         "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
     }
 
 
 class Sandbox:
-    """The warm server, as a context manager. `Session` talks to one submission.
+    """The warm server, as a context manager that ends it. `Session` talks to one submission.
+
+    The requests on its control connection are described at `sandbox_server.Server.serve`. Only one
+    child runs at a time.
 
     isolated: False runs learners' code with your own rights; only for code that you would run
     yourself.
     seconds, memory: the processor time and the bytes of memory that one submission may use.
     cold: import nothing in advance; by default as the environment says (COLD).
 
-    Raises SandboxError if it cannot start.
+    Raises OSError if the program cannot be started. If the server ends, `wait` and the other
+    methods raise SandboxError.
     """
 
     def __init__(
@@ -233,13 +270,9 @@ class Sandbox:
         self.control, theirs = socket.socketpair()
         self.messages = self.control.makefile("rb")
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the sandbox)
-        self.folder, environment, command = None, None, []
-        if isolated:
-            command = walls()
-        else:
-            self.folder = tempfile.TemporaryDirectory(prefix="course-grade-")
-            environment = surroundings(self.folder.name)
-        command += [
+        self.folder = None if isolated else tempfile.TemporaryDirectory(prefix="course-grade-")
+        command = [
+            *(walls() if isolated else []),
             sys.executable,
             "-m",
             "course_utils.tools.grading.sandbox_server",
@@ -253,7 +286,7 @@ class Sandbox:
                 stdin=subprocess.DEVNULL,
                 stdout=self.errors,
                 stderr=self.errors,
-                env=environment,
+                env=None if self.folder is None else surroundings(self.folder.name),
                 pass_fds=[theirs.fileno()],
                 cwd="/",
             )
@@ -261,9 +294,10 @@ class Sandbox:
     def wait(self) -> bool:
         """Wait until the server is warm.
 
-        Returns whether system calls are filtered too. Raises SandboxError.
+        Returns whether system calls are filtered too. To be called once, before `start`.
+        Raises SandboxError if the server has ended, or is not ready after STARTING seconds.
         """
-        return self.heard(STARTING)["filter"]
+        return self.next_message(STARTING)["filter"]
 
     def __enter__(self) -> Self:
         return self
@@ -277,24 +311,27 @@ class Sandbox:
             self.folder.cleanup()
         self.errors.close()
 
-    def heard(self, seconds: float = 30) -> dict:
-        """The server's next message."""
+    def next_message(self, seconds: float = 30) -> dict:
+        """Wait so many seconds for the server's next message.
+
+        The default is far more than ending a child takes. Raises SandboxError if there is none.
+        """
         self.control.settimeout(seconds)
         line = b""
         with contextlib.suppress(OSError):
             line = self.messages.readline()
         if not line.endswith(b"\n"):
-            raise self.stopped()
+            raise self.server_error()
         return json.loads(line)
 
-    def stopped(self) -> SandboxError:
-        """The error that says how the server ended."""
+    def server_error(self) -> SandboxError:
+        """The error that says how the server ended: by which signal, or its last line of output."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(1)
         status = self.process.poll() or 0
         self.errors.seek(0)
         message = self.errors.read().decode(errors="replace").strip() or "it left no message"
-        why = message.splitlines()[-1][:300]
+        why = message.splitlines()[-1][:300]  # of a traceback, the error; shortened for a terminal
         if status < 0 or status > 128:  # bubblewrap adds 128 to a signal
             why = f"ended by signal {max(-status, status - 128)}"
         return SandboxError(
@@ -313,7 +350,7 @@ class Sandbox:
             self._request(b"r", file.fileno())
 
     def start(self) -> socket.socket:
-        """Fork a child. Returns the connection to it."""
+        """Fork a child. Returns the connection to it, which the caller closes."""
         ours, theirs = socket.socketpair()
         with theirs:
             self._request(b"s", theirs.fileno())
@@ -323,39 +360,50 @@ class Sandbox:
         try:
             socket.send_fds(self.control, [word], files)
         except OSError:
-            raise self.stopped() from None
+            raise self.server_error() from None
 
     def end(self, gone: bool = False) -> dict:
-        """End the child and all that it started. Returns how it ended.
+        """End the child and all that it started. Returns how it ended, see `Server.end`.
 
         gone: it seems to have ended by itself.
         """
         self._request(b"g" if gone else b"e")
-        return self.heard()
+        return self.next_message()
 
 
 class Session:
     """One submission in its process.
 
-    Every method raises OutOfTime after its time limit, and `NotJudged` if the process has ended or
-    sent an invalid reply; its state is "crashed", "timeout", "memory" or, if the system killed the
-    process, "killed".
+    `load`, `ask`, `call` and `listen` raise OutOfTime after their time limit, and NotJudged if the
+    process has ended or sent an invalid reply; its state is "crashed", "timeout" or, if the system
+    killed the process, "killed". All methods raise SandboxError if the server has ended.
+
+    patience: the seconds to wait for a reply if a request says nothing else.
     """
 
     def __init__(self, sandbox: Sandbox, patience: float = 20) -> None:
         self.sandbox, self.line = sandbox, sandbox.start()
-        self.ended: dict | None = None  # how, see `Sandbox.end`
-        # seconds for reading a notebook and for running what an answer needs of it
+        self.ended: dict | None = None  # how, see `sandbox_server.Server.end`
         self.patience = patience
-        self.begun = False
+        self.has_replied = False
 
     def load(self, notebook: bytes) -> dict:
-        """Let the process read a notebook. notebook: its bytes."""
-        self.tell(60, wire.HEADER.pack(8, len(notebook)) + b"notebook", notebook)
+        """Let the process read a notebook.
+
+        notebook: its bytes. Returns {"cells": their number}, or why it cannot be read, as
+        `submission.serve_submission` says.
+        """
+        self.tell(
+            SENDING, wire.HEADER.pack(len(b"notebook"), len(notebook)) + b"notebook", notebook
+        )
         return self.listen(self.patience)
 
     def ask(self, seconds: float | None = None, **request: Any) -> dict:
-        """Send a request and wait for its reply."""
+        """Send a request and wait for its reply, which `submission.Submission` describes.
+
+        seconds: for each of the two; None for `patience`.
+        request: do, the name of a method there, and its arguments.
+        """
         seconds = seconds or self.patience
         self.tell(seconds, wire.pack(request))
         return self.listen(seconds)
@@ -363,7 +411,7 @@ class Session:
     def call(self, seconds: float, **request: Any) -> tuple[dict, dict]:
         """As `ask`, for a call of an answer.
 
-        Returns its reply, and the request as it is afterwards.
+        Returns its reply, and the request as it is afterwards: the given one if nothing changed.
 
         Arrays are in memory shared with the submission's process, so that changes to them are seen
         here, whatever the reply claims.
@@ -377,8 +425,11 @@ class Session:
         try:
             with open(shared, "wb", closefd=False) as file:
                 file.write(arrays)
-            seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
-            fcntl.fcntl(shared, fcntl.F_ADD_SEALS, seals)
+            fcntl.fcntl(
+                shared,
+                fcntl.F_ADD_SEALS,
+                fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL,
+            )
             self.line.settimeout(seconds)
             with contextlib.suppress(OSError):  # `listen` finds out why
                 socket.send_fds(self.line, [wire.HEADER.pack(len(text), wire.SHARED)], [shared])
@@ -392,16 +443,19 @@ class Session:
         return reply, request
 
     def tell(self, seconds: float, *parts: bytes) -> None:
-        """Send parts of a frame, so many seconds at most."""
+        """Send parts of a frame, each in so many seconds at most.
+
+        Failures are left to `listen`.
+        """
         self.line.settimeout(seconds)
         with contextlib.suppress(ConnectionError, TimeoutError):  # `listen` finds out why
             for part in parts:
                 self.line.sendall(part)
 
     def listen(self, seconds: float) -> dict:
-        """The next reply."""
-        begun = time.monotonic()
-        deadline = begun + seconds
+        """The next reply, after so many seconds at most. An invalid one ends the process."""
+        start = time.monotonic()
+        deadline = start + seconds
         try:
             sizes = wire.lengths(self._received(wire.HEADER.size, deadline))
             text, arrays = [self._received(size, deadline) for size in sizes]
@@ -409,23 +463,23 @@ class Session:
         except TimeoutError:
             raise OutOfTime from None
         except (EOFError, ConnectionError):
-            raise self._gone(time.monotonic() - begun) from None
+            raise self._gone(time.monotonic() - start) from None
         except wire.WireError as error:
             self.close()
             raise NotJudged(
                 "crashed", f"what your code sent back is not an answer: {error}"
             ) from None
-        self.begun = True
+        self.has_replied = True
         return reply
 
     def _received(self, size: int, deadline: float) -> bytearray:
-        late = 0
+        late_parts = 0
 
-        def limit_wait() -> None:
-            nonlocal late
+        def limit_wait() -> None:  # before each part
+            nonlocal late_parts
             left = deadline - time.monotonic()
-            late += left <= 0
-            if late > MOST_LATE:
+            late_parts += int(left <= 0)
+            if late_parts > MOST_LATE:
                 raise TimeoutError
             self.line.settimeout(max(left, 0.01))  # read what arrived even if we were suspended
 
@@ -433,34 +487,40 @@ class Session:
 
     def _gone(self, seconds: float) -> BaseException:
         """What to raise when the process has ended, so many seconds after a request."""
-        how = self.close(gone=True)
+        ended = self.close(gone=True)
         was_long = seconds > running.WALL * running.SECONDS_OF_A_CELL
-        if how["status"] == running.OUT_OF_TIME and was_long:
+        if ended["status"] == running.OUT_OF_TIME and was_long:
             return OutOfTime()
-        if how["alive"]:
+        if ended["alive"]:
             return NotJudged("crashed", "your code closed its connection to the grader")
-        if how["signal"] == 9 and how["seconds"] > self.sandbox.seconds - 1:
+        # 1 second below the limit, since the kernel and `wait4` do not measure exactly alike
+        if ended["signal"] == signal.SIGKILL and ended["seconds"] > self.sandbox.seconds - 1:
             return NotJudged(
-                "timeout", f"your code used up its processor time ({how['seconds']:.0f} seconds)"
+                "timeout", f"your code used up its processor time ({ended['seconds']:.0f} seconds)"
             )
         # SIGKILL cannot reach the first process of its namespace from inside; the kernel sends it
         # when memory runs out
-        if how["signal"] == 9:
+        if ended["signal"] == signal.SIGKILL:
             return NotJudged(
                 "killed", "the system ended your code's process, perhaps for lack of memory"
             )
-        if how["status"] == sandbox_server.NOT_SHUT_IN and not self.begun:
-            raise SandboxError(
+        if ended["status"] == sandbox_server.NOT_SHUT_IN and not self.has_replied:
+            return SandboxError(
                 "This machine no longer lets the sandbox isolate a submission, though it did at "
                 "first. Nothing was run."
             )
         ending = (
-            f"by signal {how['signal']}" if how["signal"] else f"with exit status {how['status']}"
+            f"by signal {ended['signal']}"
+            if ended["signal"]
+            else f"with exit status {ended['status']}"
         )
         return NotJudged("crashed", f"your code ended its process ({ending})")
 
     def close(self, gone: bool = False) -> dict:
-        """End the process. Closing twice is harmless."""
+        """End the process. Returns how it ended, see `sandbox_server.Server.end`.
+
+        Closing twice is harmless. gone: it seems to have ended by itself.
+        """
         if self.ended is None:
             self.line.close()
             self.ended = self.sandbox.end(gone)

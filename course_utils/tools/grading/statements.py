@@ -12,9 +12,10 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+# operations of bytecode that look up, or bind, a name of the notebook
 LOOKUPS = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
 STORES = ("STORE_NAME", "STORE_GLOBAL")
-# `:=` in them binds outside
+# names of code objects of comprehensions, in which `:=` binds a name outside
 COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 # what Python raises for a text that it cannot read
 UNREADABLE = (SyntaxError, ValueError, RecursionError)
@@ -29,8 +30,8 @@ DEFINITIONS = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
 def shell() -> Any:
     """IPython's shell of this process.
 
-    It starts no program and opens no window: `!ls` and `%pip install` do nothing and return
-    nothing.
+    It starts no program, opens no window and prints no error: `!ls` and `%pip install` do nothing
+    and return nothing.
     """
     from IPython.core.interactiveshell import InteractiveShell
     from IPython.utils.text import SList
@@ -54,8 +55,9 @@ def shell() -> Any:
 def parsed(source: str) -> tuple[str, list[ast.stmt]]:
     """A cell's text as Python, and its statements.
 
-    Raises what Python raises. Cached, as is what is known of each statement: the warm server parses
-    the lesson's own cells once for all submissions.
+    Raises what Python raises for a text that it cannot read (UNREADABLE, MemoryError). Cached, as
+    are the functions of a statement below: the warm server parses the lesson's own cells once for
+    all submissions. So callers must not change the list.
     """
     text = shell().transform_cell(source)
     body = ast.parse(text).body
@@ -65,11 +67,11 @@ def parsed(source: str) -> tuple[str, list[ast.stmt]]:
 
 
 def prepare(sources: Iterable[str]) -> None:
-    """Parse cells that many notebooks contain, before any notebook arrives."""
+    """Parse cells that many notebooks contain, and fill the caches, before any notebook arrives."""
     for source in sources:
         for statement in parsed(source)[1]:
-            for known in (bound, used, changed, calls_of_check):
-                known(statement)
+            for cached in (bound, used, changed, calls_of_check):
+                cached(statement)
 
 
 def compiled(
@@ -77,14 +79,18 @@ def compiled(
 ) -> types.CodeType:
     """A statement as code that may use `await` at the top level.
 
-    mode: "eval" for an expression's value.
+    file: its name in tracebacks.
+    mode: "eval" for the value of an `ast.Expr`, "exec" for any statement.
+    flags: of the compiler, for `from __future__ import ...` in earlier statements.
     """
-    if mode == "eval" and isinstance(statement, ast.Expr):
-        tree = ast.Expression(statement.value)
-    else:
-        tree = ast.Module([statement], [])
-    flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-    return compile(tree, file, mode, flags=flags, dont_inherit=True)
+    tree = (
+        ast.Expression(statement.value)
+        if mode == "eval" and isinstance(statement, ast.Expr)
+        else ast.Module([statement], [])
+    )
+    return compile(
+        tree, file, mode, flags=flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True
+    )
 
 
 # ---------------------------------------------------------------- what a statement does
@@ -94,7 +100,7 @@ def compiled(
 def bound(statement: ast.stmt) -> frozenset[str]:
     """Names that a statement binds in the notebook.
 
-    Those that a function binds when it is called are not among them.
+    Those that a function binds when it is called, or a class in its body, are not among them.
     """
     return frozenset(
         _names(compiled(statement), STORES, lambda code: code.co_name in COMPREHENSIONS)
@@ -105,7 +111,8 @@ def bound(statement: ast.stmt) -> frozenset[str]:
 def used(statement: ast.stmt) -> frozenset[str]:
     """Names that a statement, and the functions in it, look up in the notebook.
 
-    Local variables are not among them.
+    Local variables are not among them; built-ins are, and names that a class looks up in its own
+    body.
     """
     return frozenset(_names(compiled(statement), LOOKUPS, lambda code: True))
 
@@ -126,16 +133,18 @@ def _names(
 
 @functools.cache
 def changed(statement: ast.stmt) -> frozenset[str]:
-    """Names whose values a statement changes without binding them: x[0] = 1, x.y = 1, x.append(1).
+    """Names whose values a statement may change without binding them: x[0] = 1, x.y = 1,
+    x.append(1).
 
-    Nested statements count too.
+    A call of any method counts if its result is not used. Nested statements count too, except those
+    in functions and classes.
     """
     names: set[str] = set()
     left: list[ast.AST] = [statement]
     while left:
         node = left.pop()
         if isinstance(node, DEFINITIONS):
-            continue  # what a function does, it does when it is called
+            continue  # a function does this only when it is called
         left += ast.iter_child_nodes(node)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             target = node.value.func
@@ -143,6 +152,7 @@ def changed(statement: ast.stmt) -> frozenset[str]:
             target = node
         else:
             continue
+        # from x.y[0] to x; a plain name is bound or called, not changed
         while isinstance(target, (ast.Attribute, ast.Subscript)):
             target = target.value
             if isinstance(target, ast.Name):
@@ -152,17 +162,26 @@ def changed(statement: ast.stmt) -> frozenset[str]:
 
 @functools.cache
 def calls_of_check(statement: ast.stmt) -> list[ast.Call]:
-    """The calls of `check` in a statement that name an exercise and an answer."""
-    calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    """The calls of `check` in a statement that have an exercise and an answer as positional
+    arguments.
+    """
     return [
-        call for call in calls if getattr(call.func, "id", None) == "check" and len(call.args) > 1
+        node
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Call)
+        and getattr(node.func, "id", None) == "check"
+        and len(node.args) > 1
     ]
 
 
 def is_stub(statement: ast.stmt) -> bool:
-    """Whether a function does nothing but `raise NotImplementedError()`."""
+    """Whether a statement is a function with a single statement, `raise NotImplementedError`.
+
+    Its docstring, other expressions and `pass` do not count.
+    """
     if not isinstance(statement, ast.FunctionDef):
         return False
     body = [part for part in statement.body if not isinstance(part, (ast.Expr, ast.Pass))]
-    kinds = [type(part) for part in body]
-    return kinds == [ast.Raise] and ast.unparse(body[0]).startswith("raise NotImplementedError")
+    return [type(part) for part in body] == [ast.Raise] and (
+        ast.unparse(body[0]).startswith("raise NotImplementedError")
+    )

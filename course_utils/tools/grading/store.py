@@ -20,7 +20,13 @@ BEGINNING = b'{"learner": '  # of each line
 
 @dataclass(frozen=True)
 class Entry:
-    """The result of one hand-in. made_with: what it depends on beside the file."""
+    """The result of one hand-in.
+
+    learner, name: the learner's key and name.
+    file, sha256: the hand-in's path and checksum.
+    made_with: what the result depends on beside the file, as text: if this or the checksum has
+    changed, `class_run` marks the hand-in again.
+    """
 
     learner: str
     name: str
@@ -32,7 +38,10 @@ class Entry:
 
 @contextmanager
 def opened(path: Path, anew: bool = False) -> Generator["Store"]:
-    """The results in a file, locked against other writers. See `Store`."""
+    """The results in a file, locked against other writers. See `Store`.
+
+    Raises GradeError if another process still writes to it after PATIENCE seconds.
+    """
     try:
         with alone(path, PATIENCE):
             yield Store(path, anew)
@@ -43,11 +52,13 @@ def opened(path: Path, anew: bool = False) -> Generator["Store"]:
 class Store:
     """The results in one file, by learner and file name.
 
-    A result is appended as a line; of two lines about one hand-in, the last counts.
+    A result is appended as a line; of two lines about one hand-in, the last counts. A last
+    line that is only begun is removed from the file. The file need not exist.
 
-    anew: if they cannot be read, rename the file, and start without results.
+    entries: by the learner's key and the file name.
+    anew: if they cannot be read, keep the file under another name, and start without results.
 
-    Raises GradeError, or OSError.
+    Raises GradeError if they cannot be read, unless `anew`; OSError from the file system.
     """
 
     def __init__(self, path: Path, anew: bool) -> None:
@@ -58,9 +69,10 @@ class Store:
         if not self.path.exists():
             return {}
         content = self.path.read_bytes()
-        *lines, torn = content.split(b"\n")
+        *lines, torn = content.split(b"\n")  # torn: what stands behind the last end of a line
         entries = {}
         try:
+            # it may be shorter than BEGINNING
             if not torn.startswith(BEGINNING[: len(torn)]):
                 raise ValueError("the last line is nothing that `put` began")
             for line in lines:
@@ -81,7 +93,7 @@ class Store:
         return entries
 
     def put(self, entry: Entry) -> None:
-        """Write a result."""
+        """Append a result. On return it is on disk."""
         with open(self.path, "ab") as file:
             file.write(_line(entry))
             file.flush()
@@ -89,7 +101,7 @@ class Store:
         self.entries[entry.learner, entry.file] = entry
 
     def keep(self, keys: Collection[tuple[str, str]]) -> None:
-        """Delete all other results, and sort these."""
+        """Delete all results but those of these keys, as in `entries`, and sort the file."""
         self.entries = {key: entry for key, entry in sorted(self.entries.items()) if key in keys}
         write_whole(self.path, b"".join(map(_line, self.entries.values())))
 

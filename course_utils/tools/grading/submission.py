@@ -21,19 +21,22 @@ from .reading import Broken, Cell, CellUnreadable, read_notebook
 from .running import Space
 from .statements import bound
 
+# a lesson's title at the beginning of a text cell: its number and at most 200 characters
 TITLE = re.compile(r"#?\s*(\d\d .{,200})")
 # what is reported at most, and what the grader takes: characters of a cell's text, and sentences
 MAX_TEXT, MAX_PROBLEMS = 50_000, 20
 MAX_REASON, MAX_FAILURE = 300, 200  # characters: why there is no answer, what Python says
-# what only something outside the notebook could mend: another file, a package, somebody who types
+# how errors begin that only something outside the notebook could mend: another file, a package,
+# somebody who types
 FROM_OUTSIDE = ("ModuleNotFoundError", "ImportError", "FileNotFoundError", "EOFError")
 
 
 class Checks:
     """Stands in for `check`, which knows the answers, so that a notebook goes on after a check.
 
-    It judges nothing. It says "passed", or in a run that tries one of several candidates, only of
-    that one. No mark depends on it.
+    It judges nothing. It says "passed" to every call or, in a run that tries one of several
+    candidates, only to the call for that one. No mark depends on what it says alone: the grader
+    judges the answer that a run leaves.
     """
 
     def __init__(self) -> None:
@@ -52,9 +55,16 @@ class Checks:
         self.calls[str(exercise_id)] += 1
         passed = self.only in (0, self.calls[str(exercise_id)])
         return types.SimpleNamespace(
-            exercise_id=exercise_id, title="", status="passed" if passed else "failed", passed=passed, headline="",
-            messages=(), seed=seed, discreet=(), mistakes=(),
-        )  # fmt: skip
+            exercise_id=exercise_id,
+            title="",
+            status="passed" if passed else "failed",
+            passed=passed,
+            headline="",
+            messages=(),
+            seed=seed,
+            discreet=(),
+            mistakes=(),
+        )
 
     def note(self, exercise_id: object = "") -> types.SimpleNamespace:
         """What `hint` and `solution` return."""
@@ -68,10 +78,11 @@ CHECKS = Checks()
 class Submission:
     """One notebook.
 
-    Its public methods are the requests that the grader may send; each returns the reply.
+    Its public methods are the requests that the grader may send; each returns the reply. What a
+    reply may hold stands in `wire.FORMS`, too.
 
-    python: the version with which the notebook was last run, if it says so.
-    answers: by exercise.
+    python: the version with which the notebook was last run, "" if it does not say so.
+    answers: by exercise, what `define` found.
     """
 
     cells: list[Cell] = field(default_factory=list)
@@ -84,9 +95,14 @@ class Submission:
     ) -> dict:
         """Report what the notebook has.
 
-        These are its exercises, the contents of its answer cells, and what does not parse.
-
+        exercises, by_hand: the ids to look for.
         known: checksums of the lesson's own cells.
+
+        Returns a dict:
+        - present: those of the exercises that the notebook has.
+        - titles: of lessons, the first three, since a hand-in may hold several.
+        - problems: a sentence for each cell that does not parse, MAX_PROBLEMS at most.
+        - texts: by id, the contents of the answer cells, MAX_TEXT characters of each at most.
         """
         self.program = Program(self.cells, frozenset(known), self.python)
         grade_ids = {cell.grade_id for cell in self.cells if isinstance(cell.grade_id, str)}
@@ -94,6 +110,7 @@ class Submission:
         headings = [cell.source for cell in self.cells if cell.kind == "markdown"]
         titles = [title[1] for title in map(TITLE.match, headings) if title]
         return {
+            # by nbgrader's id or, where a tool has removed the ids, by the call of `check`
             "present": [
                 exercise
                 for exercise in exercises
@@ -117,31 +134,51 @@ class Submission:
     def define(self, exercise_id: str, name: str, run: str = "slice") -> dict:
         """Run what an answer needs.
 
+        name: of the answer in the lesson; the learner may have chosen another.
         run: "slice" for what it names; "check" for all of the learner's own cells up to the one
         that checks it; "end" for all of them; "try 2" as "check", where only the second call of
         `check` for this exercise says "passed".
 
-        Reports whether it is a function, which further runs might give another result, and which
-        cells were stopped; any other value is sent as it is. Raises CellUnreadable.
+        Returns a dict, in which some keys may be missing:
+        - broken: a sentence that says why there is no answer; without it, there is one.
+        - callable: True if the answer is a function, and foreign: the name of an array or list that
+          it reads from the notebook, or None.
+        - value: any other answer.
+        - more: further runs that might give another result, as `run`.
+        - stopped: the cells that took too long, counted from 1.
+        - failed: the first error that came from outside the notebook, else "".
+
+        Raises CellUnreadable if the answer's cell cannot be read.
         """
-        run, _, candidate = run.partition(" ")
+        mode, _, candidate = run.partition(" ")
         CHECKS.start(int(candidate or 0))
         name = self.program.answer_name(exercise_id, name)
         place = self.program.answer(name)
         if place is None:
             self._refuse_unreadable(exercise_id, name)
-        space, more = Space(self.program), []
-        if run != "slice":
-            last = self.program.last_cell(exercise_id, place)
-            if run == "end":
-                last = max(self.program.counts, default=0)
-            space.run_cells(*self.program.whole(name, last))
-            if place is None and name in space.names and not space.owns(space.names[name]):
-                return {"broken": f"`{name}` is imported but not defined in this notebook"}
-        elif place is None:
-            return {"broken": self._why_none(name), "more": ["end"] if self.program.own else []}
-        else:
+        space = Space(self.program)
+        if mode == "slice":
+            if place is None:
+                return {"broken": self._why_none(name), "more": ["end"] if self.program.own else []}
             more = self._run_slice(space, exercise_id, name, place)
+        else:
+            more = []
+            last = (
+                max(self.program.counts, default=0)
+                if mode == "end"
+                else self.program.last_cell(exercise_id, place)
+            )
+            space.run_cells(*self.program.whole(name, last))
+        # an import is no answer, but what `exec` or a module of the notebook defines is one
+        if place is None and name in space.names and not space.owns(space.names[name]):
+            return {"broken": f"`{name}` is imported but not defined in this notebook"}
+        return self._keep_answer(space, exercise_id, name, more)
+
+    def _keep_answer(self, space: Space, exercise_id: str, name: str, more: list[str]) -> dict:
+        """Keep the answer that a run defined, for `call`. Returns the reply of `define`.
+
+        more: further runs that might give another result.
+        """
         failed = [problem for problem in space.problems if problem.startswith(FROM_OUTSIDE)]
         reply = {
             "more": more,
@@ -184,13 +221,17 @@ class Submission:
         return f"`{name}` is not defined anywhere in this notebook"
 
     def call(self, exercise_id: str, args: Sequence) -> dict:
-        """Call an answer. Sends what it returned or raised, and the arguments if they changed."""
-        # functions cannot change
+        """Call an answer that `define` has found.
+
+        Returns a dict: `value`, or `raised` with the error's type and text, and `args` if the call
+        changed the arguments, with None in place of functions.
+        """
+        # a call cannot change a function, and one cannot be sent back
         values = [None if callable(argument) else argument for argument in args]
         before = wire.pack({"args": values})
         try:
             reply: dict = {"value": self.answers[exercise_id](*args)}
-        except BaseException as error:
+        except BaseException as error:  # SystemExit, too, is the answer's doing
             reply = {"raised": wire.wording(error)}
         if wire.pack({"args": values}) != before:
             reply["args"] = values
@@ -198,7 +239,14 @@ class Submission:
 
 
 def serve_submission(line: socket.socket) -> None:
-    """The loop of a submission's process: one reply per request."""
+    """The loop of a submission's process: one reply per request, until the connection is closed.
+
+    A request is a frame of `wire`: the notebook, or the name of a method of Submission as `do`,
+    with its arguments. The reply is what the method returns, or one of:
+    - unreadable: a sentence, since the cell of the answer cannot be read.
+    - broken: a sentence, since the notebook gives no answer.
+    - raised: ["MemoryError", ""].
+    """
     submission = Submission()
     while True:
         header, files, _, _ = socket.recv_fds(line, wire.HEADER.size, 1)
@@ -215,11 +263,11 @@ def serve_submission(line: socket.socket) -> None:
             reply = {"broken": str(problem)}
         except MemoryError:
             reply = {"raised": ["MemoryError", ""]}
-        except Exception as error:  # Python itself fails on some code
+        except Exception as error:  # Python itself fails on some code, such as one nested too deep
             reply = {"broken": f"Python cannot read it ({type(error).__name__})"}
         try:
             frame = wire.pack(reply)
-        except RecursionError:  # too deep
+        except RecursionError:  # a value nested too deep: the grader gets a stand-in
             frame = wire.pack({"value": wire.thing("list")})
         except MemoryError:
             frame = wire.pack({"raised": ["MemoryError", ""]})
@@ -227,7 +275,10 @@ def serve_submission(line: socket.socket) -> None:
 
 
 def _shared(file: int) -> mmap.mmap | bytes:
-    """The memory that a descriptor shares with the grader."""
+    """The memory that a descriptor shares with the grader, see `sandbox.Session.call`.
+
+    The descriptor is closed.
+    """
     size = os.fstat(file).st_size
     arrays = mmap.mmap(file, size) if size else b""
     os.close(file)
@@ -239,4 +290,5 @@ def _reply(submission: Submission, text: bytes, arrays: Any, shared: bool) -> di
         submission.cells, submission.python = read_notebook(arrays)
         return {"cells": len(submission.cells)}
     request = wire.unpack(text, arrays, recipes=True, shared=shared)
+    # only the grader sends requests, and it names public methods
     return getattr(submission, request.pop("do"))(**request)

@@ -34,21 +34,26 @@ from .owners import Owner, Owners
 from .platforms import readings
 from .results import GradeError
 from .rosters import Learner
-from .texts import for_messages, stem_of
+from .texts import LONGEST_SHOWN_PATH, for_messages, stem_of
 
-DEEPEST = 50  # folders in one another that are read
-LONGEST = 3_500  # bytes of a folder's path, so that the system can open what is in it
+DEEPEST = 50  # folders in one another that are read; far more than any course or platform makes
+# bytes of a folder's path: Linux opens paths of at most 4096, of which a file's name takes 255
+LONGEST = 3_500
 ARCHIVE = re.compile(r"\.(zip|7z|rar|tar|gz|tgz|bz2|xz)$", re.IGNORECASE)
+# files that Windows and macOS make; the name of the last one ends in a carriage return
 JUNK = re.compile(r"thumbs\.db|desktop\.ini|icon\r", re.IGNORECASE)
-# only beside the hand-ins; inside a learner's folder such a file is handed in
-BESIDE = re.compile(r"(readme|license)(\..*)?|.*\.(csv|tsv|md)", re.IGNORECASE)
+# no hand-ins if they lie beside them; inside a learner's folder such a file is handed in
+BESIDE = re.compile(r"(readme|license)(\..*)?|.*\.(csv|tsv|md)", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True)
 class HandIn(Owner):
     """One handed-in file, with whose it is.
 
-    file: its original name. path: of its bytes. problem: why it is unreadable, if it is.
+    file: its path as it was handed in, shortened, with a number if the learner has two of the name.
+    path: where its bytes are; None if it cannot be marked.
+    modified: seconds since 1970; 0 for what is not a notebook.
+    problem: why it cannot be marked, "" if it can.
     """
 
     file: str = ""
@@ -73,14 +78,14 @@ def gather(
 
     Its `left_out` lists the files that belong to no learner.
 
-    folder: an empty one, for unpacked archives.
+    folder: an empty one, for the files of archives, which must stay while the hand-ins are used.
     roster: see `read_roster`.
 
     Raises GradeError if there are no hand-ins, or if something cannot be read or unpacked through
     no learner's fault.
     """
     source, people = Path(source), roster or {}
-    shown = for_messages(source, 300)
+    shown = for_messages(source, LONGEST_SHOWN_PATH)
     with machine_faults(f"Cannot read {shown}"):
         seen = list(_seen(source, Path(folder), people))
     # the glossary is part of every workspace
@@ -94,6 +99,7 @@ def gather(
         owner = owners.of(file)
         if isinstance(owner, Owner):
             by_learner.setdefault(owner.learner, []).append((file, _hand_in(file, owner)))
+        # `owner` is a LeftOut here; other files in folders, such as pictures, are not reported
         elif file.notebook or ARCHIVE.search(file.parts[-1]) or len(file.parts) == 1:
             result.left_out.append(owner)
     for learner, handed_in in sorted(by_learner.items()):
@@ -113,7 +119,7 @@ def _seen(
     source: Path, folder: Path, people: Mapping[str, Learner]
 ) -> Iterable[HandedFile | LeftOut]:
     """What lies in a folder, a zip, or one notebook. Raises GradeError for anything else."""
-    shown = for_messages(source, 300)
+    shown = for_messages(source, LONGEST_SHOWN_PATH)
     try:
         kind = source.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -133,14 +139,18 @@ def _seen(
 def _in_folder(
     source: Path, folder: Path, people: Mapping[str, Learner]
 ) -> Iterator[HandedFile | LeftOut]:
-    """What lies in a folder, to DEEPEST levels. What is too deep is one learner's, and refused."""
+    """What lies in a folder and the folders in it, in the order of names.
+
+    A folder deeper than DEEPEST, or with a path longer than LONGEST, is refused like a file, so
+    that the learner who has handed it in is told.
+    """
     todo: list[tuple[tuple[str, ...], Path]] = [((), source)]
     while todo:
-        place, path = todo.pop()
-        if len(place) > DEEPEST or len(os.fsencode(path)) > LONGEST:
-            yield refused(place, f"it is a folder within {DEEPEST} others, where nothing is read")
+        parts, path = todo.pop()
+        if len(parts) > DEEPEST or len(os.fsencode(path)) > LONGEST:
+            yield refused(parts, f"it is a folder within {DEEPEST} others, where nothing is read")
             continue
-        with machine_faults(f"Cannot read {for_messages(path, 300)}"):
+        with machine_faults(f"Cannot read {for_messages(path, LONGEST_SHOWN_PATH)}"):
             folders, files = _listed(path)
         others = [
             name
@@ -148,51 +158,57 @@ def _in_folder(
             if not name.startswith(".") and not JUNK.fullmatch(name) and not BESIDE.fullmatch(name)
         ]
         is_alone = len(others) == 1 and not folders
-        archives = [] if place else _class_archives(path, others, is_alone, people)
+        # a class's zips lie at the top; deeper ones are learners' own
+        archives = [] if parts else _class_archives(path, others, is_alone, people)
         for name in archives:
-            label = () if is_alone else (ZIP.sub("", utf8_name(name)),)
-            yield from in_archive(path / name, folder, label, whole=True)
+            assignment = () if is_alone else (ZIP.sub("", utf8_name(name)),)
+            yield from in_archive(path / name, folder, assignment, whole=True)
         links = [name for name in folders if (path / name).is_symlink()]
-        for name in reversed(folders):
+        for name in reversed(folders):  # `todo` is a stack: the first folder is taken next
             if name not in links:
-                todo.append(((*place, utf8_name(name)), path / name))
+                todo.append(((*parts, utf8_name(name)), path / name))
         for name in (*links, *files):
             if name not in archives:
-                yield from _file(path / name, (*place, utf8_name(name)), folder)
+                yield from _file(path / name, (*parts, utf8_name(name)), folder)
 
 
 def _listed(folder: Path) -> tuple[list[str], list[str]]:
-    """The names of a folder's folders, links to folders among them, and of its files, in order."""
+    """The names of a folder's folders, without the ignored ones, and of its files, both in order.
+
+    A link to a folder counts as a folder.
+    """
     with os.scandir(folder) as entries:
-        is_folder = {entry.name: entry.is_dir() for entry in entries}
-    names = sorted(is_folder)
-    folders = [name for name in names if is_folder[name] and not is_ignored(name)]
-    return folders, [name for name in names if not is_folder[name]]
+        is_folder = dict(sorted((entry.name, entry.is_dir()) for entry in entries))
+    folders = [name for name in is_folder if is_folder[name] and not is_ignored(name)]
+    return folders, [name for name in is_folder if not is_folder[name]]
 
 
-def _file(path: Path, label: tuple[str, ...], folder: Path) -> Iterator[HandedFile | LeftOut]:
-    with machine_faults(f"Cannot read {for_messages(path, 300)}"):
+# what a file is: see `HandedFile`, `LeftOut`; `folder` is for the files of a zip
+def _file(path: Path, parts: tuple[str, ...], folder: Path) -> Iterator[HandedFile | LeftOut]:
+    with machine_faults(f"Cannot read {for_messages(path, LONGEST_SHOWN_PATH)}"):
         if path.name.startswith("."):
-            yield from hidden(label)
+            yield from hidden(parts)
         elif not stat.S_ISREG(path.lstat().st_mode):
-            yield refused(label, "it is a link or a device, which is not followed")
+            yield refused(parts, "it is a link or a device, which is not followed")
         elif ZIP.search(path.name):
-            yield from in_archive(path, folder, (*label[:-1], ZIP.sub("", label[-1])))
+            yield from in_archive(path, folder, (*parts[:-1], ZIP.sub("", parts[-1])))
         else:
-            yield in_place(path, label)
+            yield in_place(path, parts)
 
 
 def _class_archives(
     source: Path, names: list[str], is_alone: bool, people: Mapping[str, Learner]
 ) -> list[str]:
-    """The zips in a folder that holds only the platform's: one, or one for each assignment.
+    """The zips of a folder that holds nothing but the platform's: one, or one for each assignment.
 
-    Their names are then not learners', and they contain entries of a platform that has unmistakable
-    ones, or of learners; if there are several, each of at least two, so that nobody's own zip is
-    taken for a class's.
+    names: of the files in it. is_alone: whether there is one, and no folder beside it.
+
+    Returns all of the names or, if one of them is not such a zip, none. A class's zip is not named
+    after a learner. In it are names that only a platform gives, or names of learners: of one if
+    the zip is alone, else of two, so that nobody's own zip is taken for a class's.
     """
-    owners = Owners([], "", people)
-    fewest = 1 if is_alone else 2  # learners
+    owners = Owners([], "", people)  # of no files: it only tells which names are learners'
+    fewest_learners = 1 if is_alone else 2
     for name in names:
         path = source / name
         if not ZIP.search(name) or owners.identifies(stem_of(name)) or path.is_symlink():
@@ -200,14 +216,14 @@ def _class_archives(
         try:
             with open_zip(path, MOST_MEMBERS) as archive:
                 entries = {part for member in archive.infolist() for part in parts_of(member)}
-        except Exception as error:  # reported when it is unpacked
+        except Exception as error:  # a damaged or hostile archive may raise anything
             if isinstance(error, OSError) and error.errno not in DAMAGED:
-                raise
-            return []
-        ways = [reading for entry in entries for reading in readings(entry)]
-        is_platforms = any(reading.platform.is_unmistakable for reading in ways)
+                raise  # through no learner's fault
+            return []  # a damaged archive is reported when it is unpacked
+        ways_to_read = [reading for entry in entries for reading in readings(entry)]
+        is_platforms = any(reading.platform.is_unmistakable for reading in ways_to_read)
         learners = sum(owners.identifies(entry) for entry in entries)
-        if not is_platforms and learners < fewest:
+        if not is_platforms and learners < fewest_learners:
             return []
     return names
 
@@ -238,43 +254,58 @@ def _kept(
     These are the notebooks or, if there are none, a reason for each of the others.
 
     is_listed: whether the roster has this learner.
-    left_out: a list to which is added what does not count.
+    left_out: changed: archives and files of nobody that do not count are added to it.
     """
     files = sorted(files, key=lambda pair: (pair[1].file, pair[1].sha256))
     kept = [hand_in for file, hand_in in files if file.notebook]
-    kept.sort(key=lambda hand_in: (-hand_in.turn, -hand_in.modified))
-    has_notebooks = bool(kept)
-    for file, hand_in in files:
-        name = for_messages(file.parts[-1])
-        if file.notebook or JUNK.fullmatch(name):
-            continue
-        if has_notebooks and ARCHIVE.search(name):
-            why = (
+    kept.sort(key=lambda hand_in: (-hand_in.turn, -hand_in.modified))  # the latest first
+    others = [(file, hand_in) for file, hand_in in files if not file.notebook]
+    if kept:
+        left_out += [
+            LeftOut(
+                hand_in.file,
                 f"it is an archive that is not opened; {for_messages(hand_in.learner)} has handed "
-                "in other files"
+                "in other files",
             )
-            left_out.append(LeftOut(hand_in.file, why))
-        elif not has_notebooks and (len(file.parts) > 1 or is_listed or hand_in.platform):
-            kept.append(replace(hand_in, path=None, problem=f"{name} is not a notebook"))
-        elif not has_notebooks and not BESIDE.fullmatch(name):
-            left_out.append(
-                LeftOut(hand_in.file, "it is not a notebook, and its name matches no learner")
-            )
+            for file, hand_in in others
+            if ARCHIVE.search(file.parts[-1])
+        ]
+    else:
+        for file, hand_in in others:
+            name = file.parts[-1]
+            if JUNK.fullmatch(name):
+                continue
+            # somebody's: in a folder, or named by the roster or the platform
+            if len(file.parts) > 1 or is_listed or hand_in.platform:
+                kept.append(
+                    replace(hand_in, path=None, problem=f"{for_messages(name)} is not a notebook")
+                )
+            elif not BESIDE.fullmatch(name):
+                left_out.append(
+                    LeftOut(hand_in.file, "it is not a notebook, and its name matches no learner")
+                )
     return _with_different_names(_at_most(kept))
 
 
 def _at_most(hand_ins: list[HandIn]) -> list[HandIn]:
-    """The first of these, as many as are marked, and one that says how many are not."""
-    kept, more = hand_ins[:MOST_OF_ONE], len(hand_ins) - MOST_OF_ONE
-    if more > 0:
-        problem = f"they are left out; at most {MOST_OF_ONE} files of a learner are marked"
-        kept.append(replace(kept[0], file=f"{more} more", path=None, sha256="", problem=problem))
+    """The first MOST_OF_ONE of these and, if there are more, one whose problem says how many."""
+    kept = hand_ins[:MOST_OF_ONE]
+    if len(hand_ins) > MOST_OF_ONE:
+        kept.append(
+            replace(
+                kept[0],
+                file=f"{len(hand_ins) - MOST_OF_ONE} more",
+                path=None,
+                sha256="",
+                problem=f"they are left out; at most {MOST_OF_ONE} files of a learner are marked",
+            )
+        )
     return kept
 
 
 def _with_different_names(hand_ins: list[HandIn]) -> list[HandIn]:
-    """These in order, with numbers behind names that occur twice, as in two archives of one
-    learner.
+    """These in the order of their names, with a number behind a name that has occurred before, as
+    in two archives of one learner.
     """
     renamed: dict[str, HandIn] = {}
     for hand_in in sorted(hand_ins, key=lambda hand_in: (hand_in.file, hand_in.sha256)):

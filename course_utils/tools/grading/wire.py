@@ -23,24 +23,30 @@ import numpy as np
 from ..._support.recipes import layer_maker, linear_maker, small_encoder
 
 HEADER = struct.Struct("!II")  # bytes of JSON, bytes of arrays
-DTYPES = (
-    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float16", "float32", "float64"),
+DTYPES = tuple(
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
 )
 SHARED = 2**32 - 1  # instead of the size of the arrays: they are in an in-memory file sent along
-ALIGN = 64  # arrays begin at multiples of this many bytes
-DEEPEST, MOST_AXES = 40, 32  # levels of nested lists, and axes of an array
+# arrays begin at multiples of this many bytes: behind n bytes, -n % ALIGN are left empty
+ALIGN = 64
+DEEPEST, MOST_AXES = 40, 32  # levels of nested lists, and axes of an array (as in NumPy 1)
+# These limits are far above what exercises need, and low enough that a hostile reply costs the
+# grader neither minutes nor its memory.
 LARGEST_REPLY = 64 * 2**20  # bytes that an answer may send back in all, and as JSON
 LARGEST_REPLY_JSON = 8 * 2**20
 MOST_PARTS = 10_000  # arrays, NumPy numbers and other objects in one frame
 MOST_KEYS = 5000  # in all dicts and sets of one frame, not counting strings
-MOST_OF_ONE_HASH = 50  # such keys: each is compared with all others of its hash
-LARGEST_INT = 10**4000
+# such keys with the same hash: each is compared with all others of its hash
+MOST_OF_ONE_HASH = 50
+LARGEST_INT = 10**4000  # Python refuses to read or write more than 4300 digits
 LONGEST_NAME, LONGEST_TEXT = 60, 2000  # characters of a type's name, of an error's text
 
 
 class WireError(ValueError):
-    """The data received is not a valid frame, or too large. The message is one sentence."""
+    """The data received is not a valid frame, or too large.
+
+    The message is a clause for the end of a sentence, without a full stop.
+    """
 
 
 class Thing:
@@ -49,7 +55,8 @@ class Thing:
 
 @functools.lru_cache(maxsize=1000)
 def thing(name: str) -> Thing:
-    """A value whose type has this name."""
+    """A Thing whose type has this name, or "thing" for a name that no such type may have."""
+    # `_encoded` takes types of these two names for torch's
     if not name.isidentifier() or name in ("Tensor", "Parameter"):
         name = "thing"
     return type(name, (Thing,), {})()
@@ -62,23 +69,27 @@ RECIPES: dict[str, Callable] = {
 
 
 def pack(message: dict) -> bytes:
-    """The bytes of one frame. message: a dict of values."""
+    """The bytes of one frame.
+
+    message: a dict of values. Raises RecursionError for a recipe that contains itself.
+    """
     text, arrays = parts(message)
     return b"".join([HEADER.pack(len(text), len(arrays)), text, arrays])
 
 
 def parts(message: dict) -> tuple[bytes, bytearray]:
-    """The JSON and the bytes of all arrays of one frame."""
+    """The JSON and the bytes of all arrays of one frame; its header is left to the caller."""
     arrays = bytearray()
-    # encoding fills the arrays
+    # encoding fills `arrays`, so it comes first in the tuple
     return json.dumps(_encoded(message, arrays, 0)).encode(), arrays
 
 
 def unpack(text: bytes, arrays: Any, recipes: bool = False, shared: bool = False) -> dict:
     """Decode the message of one frame from its two parts. Raises WireError.
 
+    text: the JSON.
     arrays: bytes or a memory map.
-    recipes: whether functions may be made.
+    recipes: whether functions may be made, see RECIPES: only of what the grader has sent.
     shared: the arrays are in memory shared with the sender; decoded arrays are views, so that
     changes are visible to both.
     """
@@ -86,7 +97,7 @@ def unpack(text: bytes, arrays: Any, recipes: bool = False, shared: bool = False
         message = _Decoder(arrays, recipes, shared).value(json.loads(text))
     except WireError:
         raise
-    except (ValueError, TypeError, KeyError, IndexError, RecursionError, OverflowError) as error:
+    except (ValueError, TypeError, LookupError, RecursionError, ArithmeticError) as error:
         raise WireError(f"what came back cannot be read: {type(error).__name__}") from None
     if not isinstance(message, dict):
         raise WireError("what came back is not a message")
@@ -94,7 +105,10 @@ def unpack(text: bytes, arrays: Any, recipes: bool = False, shared: bool = False
 
 
 def lengths(header: bytes | bytearray) -> tuple[int, int]:
-    """The two lengths in a header. Raises WireError if they exceed the limits."""
+    """How many bytes of JSON and of arrays follow a header.
+
+    Raises WireError if they exceed the limits.
+    """
     text, arrays = HEADER.unpack(header)
     if text > LARGEST_REPLY_JSON or text + arrays > LARGEST_REPLY:
         raise WireError(
@@ -107,12 +121,13 @@ def lengths(header: bytes | bytearray) -> tuple[int, int]:
 def receive(line: socket.socket, size: int, before_each: Callable = lambda: None) -> bytearray:
     """Read this many bytes from a socket. Raises EOFError if it is closed first.
 
-    before_each: called before each part is read; may set a timeout.
+    before_each: called before each part is read; may set a timeout. What it and the socket raise,
+    such as TimeoutError, is raised.
     """
     data = bytearray()
     while len(data) < size:
         before_each()
-        part = line.recv(min(size - len(data), 2**20))
+        part = line.recv(min(size - len(data), 2**20))  # a false size costs no memory
         if not part:
             raise EOFError
         data += part
@@ -120,6 +135,8 @@ def receive(line: socket.socket, size: int, before_each: Callable = lambda: None
 
 
 def _encoded(value: Any, arrays: bytearray, depth: int) -> Any:
+    # What JSON holds of a value inside `depth` others: itself, or {kind: content}. The bytes of its
+    # arrays are appended to `arrays`. `_Decoder.value` is the reverse.
     kind = type(value)
     if value is None or kind in (bool, float, str) or (kind is int and abs(value) < LARGEST_INT):
         return value  # sent as it is
@@ -135,7 +152,7 @@ def _encoded(value: Any, arrays: bytearray, depth: int) -> Any:
         return {"array": _stored(value, arrays)}
     if kind.__name__ in ("Tensor", "Parameter"):
         return _encoded_tensor(value, arrays)
-    if depth < DEEPEST:
+    if depth < DEEPEST:  # of a list that is deeper, only the name is sent
         for name, base in (("list", list), ("tuple", tuple), ("set", (set, frozenset))):
             if isinstance(value, base):
                 return {name: [_encoded(item, arrays, depth + 1) for item in value]}
@@ -145,9 +162,10 @@ def _encoded(value: Any, arrays: bytearray, depth: int) -> Any:
                     [_encoded(item, arrays, depth + 1) for item in pair] for pair in value.items()
                 ]
             }
-    for base in (str, int, float):  # their subclasses; of a number that is too large, the name
+    for base in (str, int, float):  # their subclasses; a number that is too large is a thing
         if isinstance(value, base) and (isinstance(value, str) or abs(value) < LARGEST_INT):
             return base(value)
+    # `_support.recipes` notes on a function (the name of its maker, *arguments)
     if inspect.isfunction(value) and hasattr(value, "recipe"):
         name, *items = value.recipe
         return {"recipe": [name, *(_encoded(item, arrays, depth + 1) for item in items)]}
@@ -155,6 +173,8 @@ def _encoded(value: Any, arrays: bytearray, depth: int) -> Any:
 
 
 def _stored(array: np.ndarray, arrays: bytearray) -> list:
+    # Appends the array's bytes. Returns the arguments of `_Decoder.array`: type, shape, and where
+    # the bytes begin.
     arrays += bytes(-len(arrays) % ALIGN)
     place = len(arrays)
     arrays += np.ascontiguousarray(array).tobytes()
@@ -178,23 +198,31 @@ def _encoded_tensor(tensor: Any, arrays: bytearray) -> dict:
 class _Decoder:
     """Builds the values of one frame.
 
-    Arrays must be contiguous in its bytes, so that the result is no larger than what was sent.
+    Its arrays must follow each other, without overlap and in the order in which they are named, so
+    that the result is no larger than what was sent. See `unpack` for the arguments.
     """
 
     def __init__(self, arrays: Any, recipes: bool, shared: bool) -> None:
         self.arrays, self.recipes, self.shared = arrays, recipes, shared
-        self.place = self.parts = self.keys = 0  # where the next array may begin, and counts
-        self.hashes: Counter[int] = Counter()
+        self.end = 0  # of the last array
+        # how many there were: see MOST_PARTS, MOST_KEYS, MOST_OF_ONE_HASH
+        self.part_count = self.key_count = 0
+        self.times_of_hash: Counter[int] = Counter()
 
     def value(self, node: Any, depth: int = 0) -> Any:
+        """The value of a node of the JSON, which `_encoded` has made, or a learner's code.
+
+        Raises WireError, and for other invalid nodes the errors that `unpack` turns into one.
+        """
         if node is None or isinstance(node, (bool, int, float, str)):
             return node
+        # the arguments of a recipe may be deeper than DEEPEST
         if depth > DEEPEST + 2 or not isinstance(node, dict) or len(node) != 1:
             raise WireError("what came back is not a value")
         ((kind, content),) = node.items()
         if kind in ("thing", "number", "array", "tensor", "recipe"):
-            self.parts += 1
-            if self.parts > MOST_PARTS:
+            self.part_count += 1
+            if self.part_count > MOST_PARTS:
                 raise WireError(
                     f"what came back has more than {MOST_PARTS:,} arrays and other values"
                 )
@@ -218,42 +246,47 @@ class _Decoder:
                 return set(self.hashable(content, depth))
             case "recipe" if self.recipes:
                 return RECIPES[content[0]](*[self.value(item, depth + 1) for item in content[1:]])
+        # must stay a lookup: a KeyError for any other kind, and for a recipe without `recipes`
         return {"list": list, "tuple": tuple}[kind](self.value(item, depth + 1) for item in content)
 
     def hashable(self, nodes: list, depth: int) -> list:
-        """The keys of a dict or a set.
+        """The keys of a dict, or the members of a set.
 
-        Raises TypeError if one has no hash, and WireError if so many may collide, or do, that it
-        would take hours.
+        Raises TypeError if one has no hash, and WireError if there are so many, or so many of one
+        hash, that to put them into a dict would take hours.
         """
-        self.keys += sum(not isinstance(node, str) for node in nodes)
-        if self.keys > MOST_KEYS:
+        self.key_count += sum(not isinstance(node, str) for node in nodes)
+        if self.key_count > MOST_KEYS:
             raise WireError(f"what came back has more than {MOST_KEYS:,} keys that are not strings")
         keys = [self.value(node, depth + 1) for node in nodes]
-        self.hashes.update(hash(key) for key in keys if not isinstance(key, str))
-        if any(times > MOST_OF_ONE_HASH for times in self.hashes.values()):
+        # strings are not counted: Python makes their hashes unpredictable
+        self.times_of_hash.update(hash(key) for key in keys if not isinstance(key, str))
+        if any(times > MOST_OF_ONE_HASH for times in self.times_of_hash.values()):
             raise WireError(
                 f"what came back has more than {MOST_OF_ONE_HASH} keys with the same hash"
             )
         return keys
 
+    # raises WireError for an array that `_stored` would not have written so
     def array(self, name: str, shape: list[int], place: int) -> np.ndarray:
+        # not isinstance: a bool is no size; 2**40 bytes are more than a frame has
         are_sizes = all(type(size) is int and 0 <= size < 2**40 for size in (*shape, place))
         if name not in DTYPES or not are_sizes or len(shape) > MOST_AXES:
             raise WireError("what came back holds an array of unknown kind")
         dtype, count = np.dtype(name), math.prod(shape)
         end = place + count * dtype.itemsize
         # each array begins at the first multiple of ALIGN behind the one before
-        if place != self.place + -self.place % ALIGN or end > len(self.arrays):
+        if place != self.end + -self.end % ALIGN or end > len(self.arrays):
             raise WireError("what came back holds an array that is not where it should be")
-        self.place = end
+        self.end = end
         array = np.frombuffer(self.arrays, dtype, count, place).reshape(shape)
-        if self.shared:
+        if self.shared:  # what the grader itself has sent is valid, so a view will do
             return array
         if name == "bool":  # a byte of 7 is no bool
             return array.view(np.uint8).astype(bool)
         return array.copy()
 
+    # the reverse of `_encoded_tensor`; raises as `array`
     def tensor(self, name: str, shape: list[int], place: int) -> Any:
         import torch
 
@@ -263,7 +296,7 @@ class _Decoder:
 
 
 def wording(error: BaseException) -> list[str]:
-    """The type and text of an exception, as they are sent."""
+    """[name of its type, text] of an exception, both cut, as they are sent in "raised"."""
     try:
         text = str(error)
     except BaseException:  # an exception's methods may themselves be hostile
@@ -273,7 +306,10 @@ def wording(error: BaseException) -> list[str]:
 
 
 def raised(name: str, text: str) -> Exception:
-    """An exception with this type name and text, both cut."""
+    """An exception with this type name and text, both cut: the reverse of `wording`.
+
+    Its type is a new one, but for a NotImplementedError, which checks recognise.
+    """
     name, text = name[:LONGEST_NAME], text[:LONGEST_TEXT]
     if name == "NotImplementedError":
         return NotImplementedError(text)
@@ -281,18 +317,19 @@ def raised(name: str, text: str) -> Exception:
 
 
 def _texts(value: Any) -> bool:
-    """Whether a value is a list of strings, or a dict of strings."""
-    items = [*value, *value.values()] if isinstance(value, dict) else value
-    return isinstance(items, list) and all(isinstance(item, str) for item in items)
+    """Whether a value is a list of strings."""
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-# what each part of a reply may be
+# What each part of a reply may be. `submission.Submission` says in `open`, `define` and `call` what
+# the parts mean; "cells" is how many cells a notebook has, and "unreadable" why it cannot be read.
 FORMS: dict[str, Callable[[Any], bool]] = {
     "cells": lambda value: type(value) is int,
     **dict.fromkeys(("present", "titles", "problems", "more"), _texts),
     **dict.fromkeys(("broken", "unreadable", "failed"), lambda value: isinstance(value, str)),
+    # not isinstance: a bool is no number of a cell
     "stopped": lambda value: isinstance(value, list) and {*map(type, value)} <= {int},
-    "texts": lambda value: isinstance(value, dict) and _texts(value),
+    "texts": lambda value: isinstance(value, dict) and _texts([*value, *value.values()]),
     "raised": lambda value: _texts(value) and len(value) == 2,
     "callable": lambda value: value is True,
     "foreign": lambda value: value is None or isinstance(value, str),
@@ -302,8 +339,10 @@ FORMS: dict[str, Callable[[Any], bool]] = {
 
 
 def checked_reply(reply: dict) -> dict:
-    """A reply, once its parts are known to be well-formed: a learner's code may have written it.
-    Raises WireError.
+    """The reply itself, if its parts have the form that FORMS says: a learner's code may have
+    written it. Else raises WireError.
+
+    Any part may be missing.
     """
     for name, part in reply.items():
         if name not in FORMS or not FORMS[name](part):

@@ -27,14 +27,19 @@ from .route import BY_DOING, placing, route, route_by_doing
 from .sheets import PARTLY, Sheet, due_today, predictions_of, sheet_of
 
 HERE = Path(__file__).parent
+# the explorers' styles, with what the questions add
 STYLES = (HERE.parents[1] / "explore" / "view.css", HERE / "asking.css")
 A_DAY = 12  # things asked in a review: five minutes
 
 
 class Session:
-    """Things to ask in order.
+    """Things to ask in order, by their ids, see `sheets`.
 
-    `left` are the ids still to ask, `answered` (id, whether right, how sure) of the others.
+    left: the ids still to ask.
+    count: how many there were.
+    answered: (id, whether right, how sure) of those that have been asked.
+    folder: the workspace where answers are recorded; None to record none.
+    shows_feedback: whether `answer` says what was right.
     """
 
     shows_feedback = True
@@ -50,19 +55,21 @@ class Session:
         return sheet_of(self.left[0]) if self.left else None
 
     def answer(self, number: int, sure: int | None = None) -> str:
-        """Take an answer to the present sheet.
+        """Take an answer to the present sheet, record it, and go on to the next.
 
         number: which option, counted from 0. sure: 0 to 2, where that is asked.
 
-        Returns the feedback in Markdown; "" in a session without. Raises ScheduleProblem and
-        OSError from recording.
+        Returns the feedback in Markdown; "" in a session without. Raises IndexError if nothing is
+        left to ask or there is no such option, and ScheduleProblem and OSError from recording: the
+        sheet is then asked again.
         """
         sheet = sheet_of(self.left[0])
         option = sheet.options[number]
         if self.folder is not None:
-            rating = HARD if option is PARTLY else None  # half remembered
+            # half remembered is right, but comes again soon; None: the rating follows from the rest
+            rating = HARD if option is PARTLY else None
             record(self.folder, sheet.item, option.right, sure, rating)
-        self.left.pop(0)
+        self.left.pop(0)  # only once the answer is recorded
         self.answered.append((sheet.item, option.right, sure))
         return sheet.feedback(option) if self.shows_feedback else ""
 
@@ -74,7 +81,8 @@ class Session:
 class Placing(Session):
     """`place`: no feedback, and a route at the end.
 
-    A guess that was right does not count as known.
+    An idea counts as known if its question was answered right and not by a guess. Nothing is
+    recorded.
     """
 
     shows_feedback = False
@@ -83,6 +91,7 @@ class Placing(Session):
         super().__init__(asked.id for asked in placing())
 
     def end(self) -> str:
+        # an id is "IDEA.before"; 0 is a guess, see SURE
         known = {
             item.partition(".")[0] for item, right, sure in self.answered if right and sure != 0
         }
@@ -90,9 +99,10 @@ class Placing(Session):
 
 
 class Reviewing(Session):
-    """`review`: what is due today, and at the end an exercise to write again.
+    """`review`: what is due today, at most A_DAY things, and at the end an exercise to write again.
 
-    Raises ScheduleProblem, OSError.
+    writing: the id of that exercise in a list, or none. waiting: how many more things are due.
+    notice: see `Schedule`. Raises ScheduleProblem, OSError.
     """
 
     def __init__(self, folder: Path, now: datetime | None = None) -> None:
@@ -132,7 +142,10 @@ def place(by: str = "questions") -> Asked | Note:
 
 
 def by_doing(folder: Path | None) -> str:
-    """What `place(by="doing")` says, in Markdown."""
+    """What `place(by="doing")` says, in Markdown.
+
+    folder: the workspace; without one, nothing counts as done.
+    """
     done = passed(folder) if folder else set()
     return filled(
         "by_doing.md.j2",
@@ -147,7 +160,8 @@ def review() -> Asked | Note:
 
     In a workspace; what is due is also in `progress()`.
 
-    Returns what JupyterLab displays.
+    Returns what JupyterLab displays: a sentence if there is no workspace, or if its record of
+    answers cannot be used. Raises OSError.
     """
     folder = current_workspace()
     if folder is None:
@@ -177,9 +191,14 @@ def predictions(lesson: str | int) -> Asked:
 
 
 def view_of(session: Session, last: str = "") -> dict[str, Any]:
-    """What the widget's view shows: the next sheet as HTML, or the end.
+    """What the widget's view shows, asking.js: the next sheet, or the end.
 
     last: what is said about the last answer, in Markdown.
+
+    Returns "done" and "of", how many things are answered and how many there are, and "last" as
+    HTML. At the end, "end" as HTML; else what is in the sheet: "item" and "about", as HTML "ask",
+    "options" and "back", the "kind", "recall" or "choice", and "sures", the words for how sure one
+    is, or none where that is not asked.
     """
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     state = {"done": len(session.answered), "of": session.count, "last": markdown.render(last)}
@@ -199,7 +218,12 @@ def view_of(session: Session, last: str = "") -> dict[str, Any]:
 
 
 class Asked(anywidget.AnyWidget):
-    """A session, displayed as a widget where there is a kernel, as its first question elsewhere."""
+    """A session, displayed as a widget where there is a kernel, as its first question elsewhere.
+
+    It speaks with asking.js through two dicts. `shown`: see `view_of`, with "problem" if the last
+    answer could not be recorded. `given`, which the view sets: "item", the id of the sheet, and
+    "option" and "sure", the arguments of `Session.answer`.
+    """
 
     _esm = HERE / "asking.js"
     _css = "".join(path.read_text(encoding="utf-8") for path in STYLES)
@@ -223,7 +247,7 @@ class Asked(anywidget.AnyWidget):
     def _answer(self, change: dict[str, Any]) -> None:
         given = change["new"]
         if not self.session.left or given.get("item") != self.session.left[0]:
-            return  # of another window, or a second click
+            return  # an answer from another window, or a second click
         try:
             feedback = self.session.answer(given["option"], given.get("sure"))
             self.shown = view_of(self.session, feedback)
@@ -235,5 +259,5 @@ class Asked(anywidget.AnyWidget):
 
 
 def plain(markdown: str) -> str:
-    """Markdown for a terminal, without the signs of emphasis, code and quotations."""
+    """Markdown for a terminal, without the signs of strong emphasis, code and quotations."""
     return re.sub(r"\*\*|`|^> ", "", markdown, flags=re.MULTILINE)

@@ -1,8 +1,8 @@
 """What a class has learned: its answers to both forms of the inventory, side by side.
 
-A platform's table has a row for each attempt. What a learner chose may stand there as the option's
-text (Moodle's and Canvas's report of responses), so columns are told apart by these texts, wherever
-they stand and in whichever order.
+A platform's table has a row for each attempt. Moodle's and Canvas's reports of responses hold the
+text of the option that a learner chose, so a question's column is found by these texts, wherever it
+stands.
 """
 
 import io
@@ -13,25 +13,31 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ..._support.tables import begun
+from ..._support.tables import csv_body
 from ..pages import filled
 from .inventory import Question, inventory
 
-# those that name a learner, without signs, the best first; some of Moodle's in German
+# Headings of columns that name a learner, as `_learners` compares them: without signs and in lower
+# case, the best first. Some of them are Moodle's in German.
 LEARNER_COLUMNS = (
-    "idnumber", "sisuserid", "sisid", "studentid", "id", "username", "sisloginid", "loginid", "emailaddress", "email",
+    "idnumber", "sisuserid", "sisid", "studentid", "id", "username", "sisloginid", "loginid",
+    "emailaddress", "email",
     "idnummer", "matrikelnummer", "anmeldename", "emailadresse",
 )  # fmt: skip
-LEAST_SHARE = 0.8  # of a column's answers that must be options of its question
+# Of a column's answers, this share must be options of its question. It is not all of them, as a
+# teacher may have changed the text of an option.
+LEAST_SHARE = 0.8
 REPEATS = 1000  # resamples of the learners for an interval
-INTERVALS = {"from": 0.025, "to": 0.975}  # the ends of one, as quantiles
+INTERVALS = {"from": 0.025, "to": 0.975}  # the ends of a 95% interval, as quantiles
 
 
 @dataclass(frozen=True)
 class Answers:
-    """One form's table. `right`: a row for each learner and a column for each idea, 1 or 0.
+    """The answers to one form.
 
-    `notices`: sentences about what was left out.
+    right: 1 for a right answer, 0 for a wrong one or none; a row for each learner, a column for
+    each idea.
+    notices: sentences about what was left out.
     """
 
     right: pd.DataFrame
@@ -44,7 +50,8 @@ class Answers:
 def read_both(before: str | Path, after: str | Path) -> tuple[Answers, Answers]:
     """The Answers in both tables, by the column that names most learners in both.
 
-    Raises ValueError, OSError.
+    before, after: paths of CSV files. Raises ValueError if one is no such table, if it has no
+    answers to its form, or if no column names a learner in both; OSError.
     """
     first, second = _read_table(Path(before)), _read_table(Path(after))
 
@@ -64,9 +71,12 @@ def read_both(before: str | Path, after: str | Path) -> tuple[Answers, Answers]:
 
 
 def _read_table(path: Path) -> pd.DataFrame:
-    """The table in a CSV file, as strings; what is missing at the end of a row is empty."""
+    """The table in a CSV file, as strings; what is missing at the end of a row is empty.
+
+    Raises ValueError, OSError.
+    """
     try:
-        text, _, separator = begun(path.read_bytes().decode("utf-8-sig"))
+        text, _, separator = csv_body(path.read_bytes().decode("utf-8-sig"))
         return pd.read_csv(
             io.StringIO(text), sep=separator, dtype=str, keep_default_na=False, index_col=False
         )
@@ -77,9 +87,9 @@ def _read_table(path: Path) -> pd.DataFrame:
 
 
 def _learners(table: pd.DataFrame, name: str) -> pd.Series:
-    """What the column of a name in LEARNER_COLUMNS says in each row, "" where it says nothing.
+    """What a column of LEARNER_COLUMNS says in each row, in lower case; "" where it says nothing.
 
-    Empty without such a column.
+    Without such a column, a Series without rows.
     """
     headings = [re.sub(r"[\W_]+", "", heading).lower() for heading in table.columns]
     if name not in headings:
@@ -91,9 +101,10 @@ def _learners(table: pd.DataFrame, name: str) -> pd.Series:
 def _answers_in(table: pd.DataFrame, form: str, who: str, path: Path) -> Answers:
     """The Answers in a table to a form, "before" or "after", by the column `who`.
 
-    Of several attempts, the first counts.
+    Of several attempts, the first counts. path: of the table, for messages. Raises ValueError if
+    there are no answers.
     """
-    # the rows that name a learner, by that name
+    # indexed by what names a learner, without the rows that name none
     named = table.set_index(_learners(table, who)).drop(index="", errors="ignore")
     first_attempts = named[~named.index.duplicated()]
     right = _right_answers(first_attempts, form)
@@ -120,10 +131,10 @@ def _answers_in(table: pd.DataFrame, form: str, who: str, path: Path) -> Answers
 def _right_answers(table: pd.DataFrame, form: str) -> dict[str, pd.Series]:
     """{idea: for each learner, whether the answer is right}, in the inventory's order.
 
-    Two ideas may share their options, so a question's own text decides, where it is in the heading
-    (Canvas) or in the column on the left (Moodle); else the options, and the idea that comes first
-    in the inventory, since a platform keeps the order of the questions unless it is told to shuffle
-    them.
+    A column belongs to an idea whose options are in it. Two ideas may share their options: then the
+    one counts whose question is in the heading (Canvas) or in the column on the left (Moodle). If
+    there is none, the idea counts that comes first in the inventory and has no column yet, since a
+    platform keeps the order of the questions unless it is told to shuffle them.
     """
     questions: dict[str, Question] = {idea.id: getattr(idea, form) for idea in inventory().values()}
     options = {
@@ -148,10 +159,12 @@ def _right_answers(table: pd.DataFrame, form: str) -> dict[str, pd.Series]:
         if candidates:
             best = candidates[0]
             right_answers[best] = answers == options[best][questions[best].right]
+        # for the next column; a question's text is in all rows, so the first, if any, is enough
         text_on_the_left = " ".join(answers[:1])
     return {idea: right_answers[idea] for idea in questions if idea in right_answers}
 
 
+# a text without the differences that a platform makes: letters and digits, in lower case
 def _normal(text: str) -> str:
     return re.sub(r"[\W_]+", " ", text.replace("`", "")).strip().lower()
 
@@ -167,10 +180,10 @@ def measures(first: np.ndarray, second: np.ndarray) -> dict[str, np.ndarray]:
     Returns arrays (ideas,). "before" and "after" are the shares right. "gain" is how much of what
     could be gained was gained, (after - before) / (1 - before) (Hake 1998, section I): nan where
     everybody was right before. "difficulty" is the share right in both forms together, and
-    "discrimination" Pearson's correlation of an idea's answers with the number of right ones about
-    all others: nan where one of the two is constant. The correlation is written out, for all ideas
-    at once.
+    "discrimination" Pearson's correlation of an idea's answers, in both forms, with the number of
+    right answers about all other ideas in the same form: nan where one of the two is constant.
     """
+    # Pearson's correlation is written out, for all ideas at once
     total = np.concatenate([first, second])
     others = total.sum(axis=1, keepdims=True) - total
     before = first.mean(axis=0)
@@ -191,12 +204,12 @@ def measures(first: np.ndarray, second: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def gains(before: Answers, after: Answers) -> tuple[pd.DataFrame, int, list[str]]:
-    """A table with a row for each idea, the number of learners, and sentences about what was left
-    out.
+    """(table with a row for each idea, number of learners, sentences about what was left out).
 
-    Columns: the `measures`, each but the two shares with its 95% bootstrap interval over learners;
-    resamples for which it does not exist do not count. Raises ValueError if fewer than two
-    learners took both.
+    Only learners and ideas in both tables count. The columns are the `measures` and, for all but
+    "before" and "after", the ends of the 95% bootstrap interval over learners, such as "gain from"
+    and "gain to". Resamples in which a measure is nan do not count for its interval. Raises
+    ValueError if fewer than two learners, or no idea, are in both.
     """
     both = before.right.index.intersection(after.right.index)
     ideas = before.right.columns.intersection(after.right.columns)
@@ -210,6 +223,7 @@ def gains(before: Answers, after: Answers) -> tuple[pd.DataFrame, int, list[str]
         notices.append(f"{in_one_table_only} learners are in one table only and were left out.")
     first = before.right.loc[both, ideas].to_numpy()
     second = after.right.loc[both, ideas].to_numpy()
+    # which learners each resample has; the seed makes the same table each time
     draws = np.random.default_rng(0).integers(0, len(both), (REPEATS, len(both)))
     resamples = [measures(first[rows], second[rows]) for rows in draws]
     table = {}
@@ -223,7 +237,7 @@ def gains(before: Answers, after: Answers) -> tuple[pd.DataFrame, int, list[str]
 
 
 def in_words(table: pd.DataFrame, learners: int, notices: list[str]) -> str:
-    """The table in words, without names of learners, for a terminal."""
+    """What a terminal shows of what `gains` returns: a table, and what follows from it."""
     shown = table[["before", "after"]].map("{:.2f}".format)
     for name, otherwise in (("gain", "nobody could"), ("discrimination", "none")):
         shown[name] = [_interval(row, name, otherwise) for _, row in table.iterrows()]
@@ -240,6 +254,7 @@ def in_words(table: pd.DataFrame, learners: int, notices: list[str]) -> str:
     )
 
 
+# "0.50 [0.31, 0.68]": a measure and its interval; `otherwise` where there is none
 def _interval(row: pd.Series, name: str, otherwise: str) -> str:
     if not np.isfinite(row[name]):
         return otherwise

@@ -1,10 +1,10 @@
 """The concept inventory: two ideas for each core, and two questions for each idea.
 
-One question is for before the course, and one for after it.
-`core_NN.toml` holds those of a lesson. The wrong options are misunderstandings that people hold;
-what shows that they do stands beside them as `evidence`. **The inventory is unpiloted:** no class
-has answered it yet, so nothing is known about how difficult its questions are or how well they tell
-learners apart. `course gains` computes that from a class's answers.
+One question is for before the course, and one for after it. `core_NN.toml` holds the ideas of a
+lesson. The wrong options are misunderstandings that people hold; what shows that they do stands
+beside them as `evidence`, by the name of the misunderstanding. **The inventory is unpiloted:** no
+class has answered it yet, so nothing is known about how difficult its questions are or how well
+they tell learners apart. `course gains` computes that from a class's answers.
 """
 
 import functools
@@ -22,10 +22,10 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Option:
-    """An answer.
+    """An answer that can be chosen; its text in Markdown.
 
-    why: the sentence that says why it is right or wrong.
-    error: the misunderstanding behind it.
+    why: the sentences that say why it is right or wrong; "" if nothing is said.
+    error: the name in `Idea.evidence` of the misunderstanding behind it; "" if it has none.
     """
 
     text: str
@@ -36,9 +36,11 @@ class Option:
 
 @dataclass(frozen=True)
 class Question:
-    """A question.
+    """A question with one right option.
 
-    `id`: such as "02-mask.before"; `cell`: the cell of its lesson that shows the answer.
+    id: such as "02-mask.before".
+    ask: what is asked, in Markdown.
+    cell: the id of the cell of its lesson that shows the answer.
     """
 
     id: str
@@ -56,9 +58,12 @@ class Question:
 class Idea:
     """One idea.
 
+    id: such as "02-mask", which begins with its lesson.
     says: the idea as it is true.
-    section: the cell of its lesson to read.
-    evidence: see the module.
+    section: the id of the cell of its lesson to read.
+    evidence: {name of a misunderstanding: what shows that people hold it}. "held" says what they
+        believe, "kind" and "where" name the sources, and of "seen" results of a search for "query",
+        "found" showed it.
     exercises: ids of those that need the idea.
     """
 
@@ -71,7 +76,7 @@ class Idea:
     exercises: tuple[str, ...] = ()
 
     @property
-    def lesson(self) -> str:
+    def lesson(self) -> str:  # such as "02"
         return self.id[:2]
 
 
@@ -103,14 +108,21 @@ def _question(name: str, written: Mapping[str, Any]) -> Question:
 
 
 def question(name: str) -> Question:
-    """A question by its id, such as "02-mask.before". Raises KeyError or AttributeError."""
+    """A question by its id, such as "02-mask.before".
+
+    Raises KeyError if there is no such idea, AttributeError for a form that is not one of FORMS.
+    """
     idea, _, form = name.partition(".")
     return getattr(inventory()[idea], form)
 
 
 def read_prediction(source: str) -> tuple[str, tuple[Option, ...]]:
-    """(question, options) in the text of a lesson's cell `quiz-...`, in Markdown."""
+    """(question, options) in the text of a lesson's cell `quiz-...`, in Markdown.
+
+    The options are empty if it has none in the form of OPTION.
+    """
     options = []
+    # a verdict is "Right. WHY" or "No. WHY"
     for _, text, verdict in OPTION.findall(source):
         word, _, why = verdict.partition(". ")
         options.append(Option(text, why, right=word == "Right"))

@@ -1,4 +1,4 @@
-"""Where to begin: the route that follows from twenty questions, or from an exercise of each core."""
+"""Where to begin: a route that follows from twenty questions, or from an exercise of each core."""
 
 import json
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ..._support.notebooks import cores
 from .inventory import Question, inventory
 
-# the cores that may be skipped: ten minutes of questions
+# the cores that are asked about, and may be skipped: their twenty ideas take ten minutes
 ASKED = tuple(f"{number:02d}" for number in range(1, 11))
 BY_DOING = {  # an exercise of each core that cannot be written without what the core is about
     "01": "01-wordpiece",
@@ -24,10 +24,12 @@ BY_DOING = {  # an exercise of each core that cannot be written without what the
 
 @dataclass(frozen=True)
 class Route:
-    """Where to begin. `skip`: cores before it, and known ones behind it.
+    """Where to begin.
 
-    `sections`: {id of an idea that is not known in a skipped core: the title of its section}.
-    `missing`: what such ideas say, and those of the core where it begins.
+    begin: the number of a core, "00" to "11".
+    skip: the numbers of the cores before it, and of those behind it of which both ideas are known.
+    sections: {id of an idea that is not known in a skipped core: the title of its section}.
+    missing: what such ideas say, and then those of the core where it begins.
     """
 
     begin: str
@@ -37,7 +39,7 @@ class Route:
 
 
 def placing() -> list[Question]:
-    """The questions of `course place`, in order."""
+    """The questions of `place`, in order: the form "before" of all ideas of ASKED."""
     return [idea.before for idea in inventory().values() if idea.lesson in ASKED]
 
 
@@ -45,14 +47,14 @@ def route(known: set[str]) -> Route:
     """The Route of somebody who knows these ideas (ids), of those that `placing` asks about.
 
     It begins with the first core of which neither idea is known; with lesson 00 if that is the
-    first of all, with the core behind the last if there is none. A core with one known idea before
-    that is skipped but for one section.
+    first of ASKED, and with "11" if there is none. A core before that with one known idea is
+    skipped but for one section.
     """
     ideas = [idea for idea in inventory().values() if idea.lesson in ASKED]
     unknown = [idea for idea in ideas if idea.id not in known]
     with_a_known_idea = {idea.lesson for idea in ideas if idea.id in known}
     incomplete = {idea.lesson for idea in unknown}
-    # "11", the core behind them, for somebody who knows them all
+    # "11", the core behind ASKED, for somebody who knows an idea of each
     first = next((lesson for lesson in ASKED if lesson not in with_a_known_idea), "11")
     skip = [lesson for lesson in ASKED if lesson < first or lesson not in incomplete]
     skipped = [idea for idea in unknown if idea.lesson in skip]
@@ -74,7 +76,10 @@ def route_by_doing(passed: set[str]) -> Route:
 
 
 def section_title(lesson: str, cell_id: str) -> str:
-    """The heading above a cell of a core, or in it."""
+    """The last heading (##) above a cell of a core or in it; "" without one.
+
+    lesson: such as "02". Raises KeyError if there is no such lesson or cell.
+    """
     title = ""
     for cell in json.loads(cores()[lesson].read_text(encoding="utf-8"))["cells"]:
         lines = "".join(cell["source"]).splitlines()

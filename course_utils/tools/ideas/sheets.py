@@ -1,9 +1,9 @@
-"""What is asked: sheets, by the ids that a learner's schedule holds, and which of them are due
-today.
+"""What is asked: sheets, by the ids that a learner's schedule holds, and which are due today.
 
-An id names a question of the inventory ("02-mask.before"), a prediction of a lesson
-("02-quiz-one"), a question to answer from memory ("02-recall-1"), or a known mistake of an exercise
-("02-pad-batch ragged").
+Such an id is called an item. It names a question of the inventory ("02-mask.before"), a prediction
+of a lesson ("02-quiz-one"), a question to answer from memory ("02-recall-1"), or a known mistake of
+an exercise ("02-pad-batch ragged"). The schedule also holds exercises to write again
+("02-pad-batch"), which have no sheet.
 """
 
 import functools
@@ -21,7 +21,9 @@ from ...diary.schedule import SURE, Schedule, read_schedule
 from ...exercises import find
 from .inventory import Option, inventory, question, read_prediction
 
-NEW_A_DAY = 8  # things asked for the first time
+# things asked for the first time: a core brings seven
+NEW_A_DAY = 8
+# counts as right, but is scheduled as hard: see `asking.Session.answer`
 PARTLY = Option("I had some of it", "", right=True)
 RECALLED = (
     Option("I had all of it", "", right=True),
@@ -38,10 +40,12 @@ RECALL = re.compile(
 class Sheet:
     """One thing to ask.
 
-    `ask`, `back` and the options' texts are Markdown; `about` says where it comes from.
+    item: its id, see the module.
+    ask, back: Markdown, as the options' texts are.
+    about: where it comes from, as plain text.
 
-    A learner chooses the right option. Where there is a `back`, they recall the answer, see the
-    `back`, and say how much of it they had.
+    Without a `back`, a learner chooses the right option. Where there is one, they recall the
+    answer, see it in the `back`, and say with one of RECALLED how much of it they had.
     """
 
     item: str
@@ -51,7 +55,7 @@ class Sheet:
     back: str = ""
 
     def feedback(self, chosen: Option) -> str:
-        """What is said about an option, in Markdown; nothing about what was recalled."""
+        """What is said about the chosen option, in Markdown; "" about what was recalled."""
         if self.back:
             return ""
         if chosen.right:
@@ -63,7 +67,7 @@ class Sheet:
 def sheet_of(item: str) -> Sheet:
     """The sheet of an id.
 
-    Raises KeyError or ValueError for one that the course does not have (any more).
+    Raises KeyError, ValueError or AttributeError for one that the course does not have (any more).
     """
     lesson = f"Lesson {item[:2]}"
     if "." in item:
@@ -77,8 +81,7 @@ def sheet_of(item: str) -> Sheet:
         return Sheet(item, ask, f"{lesson}, from memory", back=back)
     exercise_id, _, name = item.partition(" ")
     exercise = find(exercise_id)
-    mistakes = {mistake.name: mistake for mistake in exercise.mistakes}
-    mistake = mistakes[name]
+    mistake = {mistake.name: mistake for mistake in exercise.mistakes}[name]
     ask = (
         f"An answer to “{exercise.title}” got this message:\n\n> {mistake.does}\n\n"
         "Why is that wrong?"
@@ -88,8 +91,10 @@ def sheet_of(item: str) -> Sheet:
 
 @functools.cache
 def predictions_of(part: str) -> dict[str, tuple[str, tuple[Option, ...]]]:
-    """{id: (question, options)} of the predictions of a core or a further part, such as
-    "02-quiz-one".
+    """{id: (question, options)} of the predictions in a part of the course; {} if it has none.
+
+    part: the key of a core or a further part in `parts`: "02" for ids such as "02-quiz-one".
+    Raises KeyError for another.
     """
     predictions = {}
     for cell in _cells(parts()[part]):
@@ -100,7 +105,10 @@ def predictions_of(part: str) -> dict[str, tuple[str, tuple[Option, ...]]]:
 
 @functools.cache
 def recalled_of(lesson: str) -> dict[str, tuple[str, str]]:
-    """{id: (question, answer)} of the questions to answer from memory at the end of a core."""
+    """{id: (question, answer)} of the questions to answer from memory at the end of a core.
+
+    lesson: "02" for ids such as "02-recall-1". Raises KeyError if there is no such core.
+    """
     sources = {cell["id"]: "".join(cell["source"]) for cell in _cells(cores()[lesson])}
     return {
         f"{lesson}-recall-{number}": question_and_answer
@@ -116,9 +124,10 @@ def _cells(path: Path) -> list[Mapping[str, Any]]:
 
 
 def due_today(folder: Path, now: datetime | None = None) -> tuple[list[str], list[str], Schedule]:
-    """(items to ask, exercises to write again, the schedule).
+    """(items to ask, ids of exercises to write again, the schedule) of a workspace.
 
-    New items of finished cores come last, at most NEW_A_DAY a day; the others have no limit.
+    Items that have been asked before come first, without a limit; then new ones of finished cores,
+    at most NEW_A_DAY a day. now: in UTC, by default the present; days are those of UTC.
 
     Raises ScheduleProblem, OSError.
     """
@@ -129,14 +138,15 @@ def due_today(folder: Path, now: datetime | None = None) -> tuple[list[str], lis
     to_write = [item for item in due if item in exercises]
     candidates = [item for lesson in _finished_cores(folder) for item in material(lesson)]
     new = [item for item in candidates if item not in schedule.cards]
-    # without exercises: those are begun by passing them
+    # an exercise does not count: it enters the schedule when it is passed, not by being asked
     begun = _begun_on(now or datetime.now(UTC), schedule) - exercises.keys()
     places_left = max(0, NEW_A_DAY - len(begun))
     return to_ask + new[:places_left], to_write, schedule
 
 
+# the items, exercises among them, whose first answer was on this day
 def _begun_on(day: datetime, schedule: Schedule) -> set[str]:
-    # from the latest answer to the earliest, so that the earliest stays
+    # from the latest answer to the earliest, which so replaces the others of its item
     first_times = {
         answer["item"]: datetime.fromisoformat(answer["at"])
         for answer in reversed(schedule.answers)
@@ -145,8 +155,10 @@ def _begun_on(day: datetime, schedule: Schedule) -> set[str]:
 
 
 def material(lesson: str) -> list[str]:
-    """The items of a core that are asked once it is finished: its questions to recall, and those of
-    its ideas.
+    """The items of a core that are asked once it is finished, in the order in which they are new.
+
+    These are its questions to recall, then those of its ideas: the form "after" before the other,
+    which `place` may have asked already. lesson: such as "02".
     """
     ideas = [idea for idea in inventory().values() if idea.lesson == lesson]
     return [
@@ -156,6 +168,7 @@ def material(lesson: str) -> list[str]:
     ]
 
 
+# the cores of whose exercises all are passed, those without exercises among them
 def _finished_cores(folder: Path) -> list[str]:
     done = passed(folder)
     unfinished = {part for exercise_id, part in exercise_parts().items() if exercise_id not in done}
@@ -172,12 +185,13 @@ def _is_known(item: str) -> bool:
 
 
 def calibration(schedule: Schedule) -> dict[str, tuple[int, int]]:
-    """{how sure: (answers, right ones)} of the answers for which the learner said it; each time
-    counts.
+    """{one of SURE: (number of answers, number of right ones)} of a schedule.
+
+    All answers count, also several to one item. What the learner has never said is left out.
     """
-    shares = {}
+    counts = {}
     for step, name in enumerate(SURE):
         rights = [answer["right"] for answer in schedule.answers if answer.get("sure") == step]
         if rights:
-            shares[name] = len(rights), sum(rights)
-    return shares
+            counts[name] = len(rights), sum(rights)
+    return counts

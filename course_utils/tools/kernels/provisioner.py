@@ -1,6 +1,6 @@
 """Start Jupyter kernels from the warm process.
 
-If anything fails, the kernel starts in the ordinary way.
+If anything fails, the kernel starts in the ordinary way. `server` describes what is sent.
 """
 
 import asyncio
@@ -24,17 +24,20 @@ from jupyter_client.provisioning import LocalProvisioner
 from .server import LAUNCH, receive
 
 NAME = "course-warm"  # the entry point in pyproject.toml
-SOCKET = "COURSE_WARM_SOCKET"  # the socket on which the warm process listens
+SOCKET = "COURSE_WARM_SOCKET"  # variable: the path of the socket on which the warm process listens
 # ipykernel's own flag for Python: debuggers cannot step into frozen modules
 NO_FROZEN_MODULES = "-Xfrozen_modules=off"
-COLD = "COURSE_COLD_KERNELS"  # if set to anything, kernels start in the ordinary way
-# seconds: a warm process that is still importing answers when it is done; on a slow machine an
-# ordinary kernel takes as long
+COLD = "COURSE_COLD_KERNELS"  # variable: if it is not empty, kernels start in the ordinary way
+# seconds that a kernel may take: a warm process that is still importing answers when it is done;
+# on a slow machine an ordinary kernel takes as long
 PATIENCE = 30
 
 
 def is_possible() -> bool:
-    """Whether kernels can be started warm: on Linux, if the course is installed as a package."""
+    """Whether kernels can be started warm: on Linux, if the course is installed as a package.
+
+    COLD switches it off.
+    """
     on_linux = sys.platform == "linux" and hasattr(os, "pidfd_open")
     registered = entry_points(group="jupyter_client.kernel_provisioners", name=NAME)
     return on_linux and bool(registered) and not os.environ.get(COLD)
@@ -53,13 +56,13 @@ def listens() -> bool:
 def start_warm() -> subprocess.Popen[bytes] | None:
     """Start a warm process, from which this process and its children get Jupyter kernels.
 
-    The warm process ends with this one (also after an exec). Returns it, or None if there already
-    is one or it cannot be started. Changes os.environ: the socket's path and Jupyter's default
-    provisioner.
+    The warm process ends with this one, even if an exec has made this one another program, and
+    deletes the folder of its socket. Returns it, or None if there already is one or it cannot be
+    started. Changes os.environ: the socket's path and Jupyter's default provisioner.
     """
     if not is_possible() or listens():
         return None
-    folder = ""
+    folder = ""  # for the case that none can be made
     try:
         folder = tempfile.mkdtemp(prefix="course-")  # only this user can read it, and so connect
         socket_path = str(Path(folder) / "kernels")
@@ -86,7 +89,7 @@ def _start_server(socket_path: str) -> subprocess.Popen[bytes]:
                 str(os.getpid()),
             ],
             pass_fds=[listening.fileno()],
-            start_new_session=True,
+            start_new_session=True,  # Ctrl+C in the terminal does not reach it
             env={**os.environ, SOCKET: socket_path},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -97,7 +100,9 @@ def _start_server(socket_path: str) -> subprocess.Popen[bytes]:
 class Forked:
     """A kernel forked by another process, with what Jupyter uses of a subprocess.Popen.
 
-    process: a file descriptor of it. Its exit status is not known here, and given as 0.
+    pid: its number, which the system may give away once it has ended. process: a file descriptor
+    that stands for it alone (a pidfd), closed once it has ended. Only its parent gets its exit
+    status, so 0 is given here.
     """
 
     stdin = stdout = stderr = None
@@ -114,7 +119,7 @@ class Forked:
         return self.returncode
 
     def wait(self) -> int:
-        """0, when it has ended."""
+        """Wait until it has ended. Returns 0."""
         while (status := self.poll()) is None:
             select.select([self.process], [], [])
         return status
@@ -140,9 +145,10 @@ def fork_kernel(
     stderr: int | IO | None = None,
     **unsupported: object,
 ) -> Forked | None:
-    """A kernel from the warm process, started as `subprocess.Popen` would.
+    """A kernel from the warm process, started as `subprocess.Popen` would with these arguments.
 
-    None if it cannot or will not give one.
+    None if the warm process cannot or will not give one, or for other arguments than these. stdin
+    is ignored: a kernel reads nothing from it.
     """
     socket_path = os.environ.get(SOCKET)
     arguments = [argument for argument in command[1:] if argument != NO_FROZEN_MODULES]
@@ -158,10 +164,12 @@ def fork_kernel(
     }
     try:
         return _ask_for_kernel(socket_path, request, stdout, stderr)
+    # also what a warm process sends that is no answer, or a stream that has no descriptor
     except (OSError, ValueError, KeyError, IndexError, TypeError):
         return None
 
 
+# raises KeyError if the warm process refuses, and OSError, ValueError, IndexError, TypeError
 def _ask_for_kernel(
     socket_path: str, request: dict[str, Any], stdout: int | IO | None, stderr: int | IO | None
 ) -> Forked:
@@ -175,8 +183,9 @@ def _ask_for_kernel(
             # the descriptors travel with the first bytes, which may not be all
             sent = socket.send_fds(connection, [message], streams)
             connection.sendall(message[sent:])
-            answer, descriptors = receive(connection)
-            return Forked(answer["pid"], descriptors[0])  # a KeyError if it refuses
+            descriptors: list[int] = []
+            answer = receive(connection, descriptors)
+            return Forked(answer["pid"], descriptors[0])
     finally:
         os.close(devnull)
 
@@ -184,7 +193,8 @@ def _ask_for_kernel(
 def _descriptor(stream: int | IO | None, inherited: int, devnull: int) -> int:
     """The descriptor of a stream argument of Popen: None is inherited, DEVNULL discards.
 
-    Of PIPE there is none, and sending it fails: pipes are for the ordinary start.
+    PIPE has none. Its number, -1, is returned, and sending it fails, so that the kernel starts in
+    the ordinary way.
     """
     if stream is None:
         return inherited
@@ -193,6 +203,7 @@ def _descriptor(stream: int | IO | None, inherited: int, devnull: int) -> int:
     return stream if isinstance(stream, int) else stream.fileno()
 
 
+# whether a command runs the Python of this environment, whose modules the warm process has loaded
 def _is_this_python(program: Path) -> bool:
     return (
         program.name.startswith("python")

@@ -1,9 +1,11 @@
 """The warm process: it loads what lessons need, and forks a kernel per request.
 
 `python -m course_utils.tools.kernels.server SOCKET PARENT`: the file descriptor of an inherited
-listening Unix socket, and the process with which it ends. A request is one line of JSON (arguments,
-folder, environment) with the three standard streams. The reply is {"pid": N} with a file descriptor
-of that process; or {}, after which the client starts a kernel in the ordinary way.
+listening Unix socket, and the number of the process with which it ends. A request is one line of
+JSON with the descriptors of the three standard streams: "arguments", Python's, which begin with
+LAUNCH; "folder", where the kernel runs; "environment", its variables; "parent", the number of the
+process with which the kernel ends. The reply is {"pid": N} with a descriptor of that process; or
+{}, after which the client starts a kernel in the ordinary way.
 
 It always computes with one thread: OpenMP's threads do not survive a fork, and a child waiting for
 them would hang.
@@ -31,11 +33,13 @@ from ..warm import lesson_modules, load, set_aside
 # Beginnings of the names of variables about the client and the terminal, which may differ between
 # this process and a kernel. Anything else may have been read during imports.
 MAY_DIFFER = re.compile(
-    r"(JPY_|JUPYTER_|JUPYTERHUB_|PYTEST_|PYDEVD_|KERNEL_|COURSE_WARM_|CLICOLOR|COLORTERM|FORCE_COLOR|TERM|"
-    r"LS_COLORS|(OLD)?PWD$|SHLVL$|_$|COLUMNS$|LINES$|(GIT_)?PAGER$|TEXTDOMAIN)"
+    r"JPY_|JUPYTER_|JUPYTERHUB_|PYTEST_|PYDEVD_|KERNEL_|COURSE_WARM_|"
+    r"CLICOLOR|COLORTERM|FORCE_COLOR|TERM|LS_COLORS|TEXTDOMAIN|"
+    r"(OLDPWD|PWD|SHLVL|_|COLUMNS|LINES|PAGER|GIT_PAGER)$"  # whole names
 )
+# how Jupyter starts a kernel, before the path of its connection file
 LAUNCH = ["-m", "ipykernel_launcher", "-f"]
-LONGEST_MESSAGE = 2**20  # bytes
+LONGEST_MESSAGE = 2**20  # bytes; far more than an environment has
 CHUNK = 2**16  # bytes of a message that are received at once
 # what each kernel imports, whatever its lesson
 IN_EACH_KERNEL = (
@@ -58,7 +62,8 @@ def serve(
     environment: the one that this process was started with.
     idle_imports: the names of modules to import while there is no request.
 
-    In a forked child, returns the client's request; in the warm process, None.
+    In a forked child, returns the client's request; in the warm process, None. Raises what an
+    import in `idle_imports` raises.
     """
     modules = list(idle_imports)
     poll = select.poll()
@@ -68,7 +73,7 @@ def serve(
         events = poll.poll(0 if modules else None)  # waits only if nothing is left to import
         if not events:
             importlib.import_module(modules.pop(0))
-            set_aside()
+            set_aside()  # what was imported is shared with the children
         for descriptor, _ in events:
             if descriptor == parent:
                 return None
@@ -78,19 +83,20 @@ def serve(
 
 
 def _answer(listening: socket.socket, environment: Mapping[str, str]) -> dict[str, Any] | None:
-    """Fork a kernel for the next request. In the child, returns the request."""
+    """Fork a kernel for the next request. Returns the request in the child, None in the parent."""
     connection, _ = listening.accept()
-    to_close: list[int] = []
+    to_close: list[int] = []  # file descriptors
     try:
         connection.settimeout(5)  # seconds: a client sends its request at once
-        request, to_close = receive(connection)
+        request = receive(connection, to_close)  # with the client's streams
         if _has_another_environment(request, environment):
             connection.sendall(b"{}\n")
             return None
         pid = os.fork()
         if pid == 0:
             _become_child(to_close)
-            # they are closed with all other files, and their numbers may soon be another file's
+            # This has closed the sockets and the received streams. Their numbers may soon be those
+            # of other files, so nothing may close them again.
             connection.detach()
             listening.detach()
             to_close = []
@@ -108,29 +114,33 @@ def _answer(listening: socket.socket, environment: Mapping[str, str]) -> dict[st
 
 
 def _become_child(streams: list[int]) -> None:
-    """Take the client's streams, and close all other files of the warm process."""
+    """Take the client's streams as 0, 1, 2, and close all other files of the warm process."""
     try:
         os.setsid()
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
         os.closerange(3, 4096)  # above the three streams; the warm process has fewer files
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # `main` ignored it; a kernel needs it
     except OSError:
         os._exit(1)  # or it would serve on, beside the warm process
 
 
-def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
-    """Receive one message, a line of JSON, and its file descriptors.
+def receive(connection: socket.socket, descriptors: list[int]) -> dict[str, Any]:
+    """Receive one message, a line of JSON.
 
-    Raises ValueError or OSError.
+    descriptors: changed: the file descriptors that came with it are added, also if an error is
+    raised. The caller must close them.
+
+    Raises ValueError for what is no JSON, as a message is that was cut at LONGEST_MESSAGE; OSError.
     """
-    message, descriptors, _, _ = socket.recv_fds(connection, CHUNK, 3)  # streams
+    message, received, _, _ = socket.recv_fds(connection, CHUNK, 3)  # three streams
+    descriptors += received
     while message and not message.endswith(b"\n") and len(message) < LONGEST_MESSAGE:
         chunk = connection.recv(CHUNK)
         if not chunk:
             break
         message += chunk
-    return json.loads(message), descriptors
+    return json.loads(message)
 
 
 def _has_another_environment(request: dict[str, Any], environment: Mapping[str, str]) -> bool:
@@ -141,13 +151,16 @@ def _has_another_environment(request: dict[str, Any], environment: Mapping[str, 
     """
     clients = request["environment"]
     fixed = [name for name in {*environment, *clients} if not MAY_DIFFER.match(name)]
-    # when this process was started, and now
+    # the values when this process was started, and now
     ours = {name: (environment.get(name), os.environ.get(name)) for name in fixed}
     return any(clients.get(name) not in values for name, values in ours.items())
 
 
 def be_kernel(request: dict[str, Any], threads: int) -> None:
-    """In a forked child: run a kernel in the client's environment until it ends."""
+    """In a forked child: run a kernel in the client's environment until it ends.
+
+    request: see the module. threads: how many torch may use, which the warm process did not.
+    """
     import numpy as np
     import torch
     from ipykernel.kernelapp import IPKernelApp
@@ -157,11 +170,13 @@ def be_kernel(request: dict[str, Any], threads: int) -> None:
     os.chdir(request["folder"])
     signal.signal(signal.SIGINT, signal.default_int_handler)
     torch.set_num_threads(threads)
+    # the seeds of the warm process would be the same in all of its kernels
     random.seed()
     np.random.seed()
     torch.seed()
-    gc.enable()
+    gc.enable()  # `set_aside` has switched it off
     threading.Thread(target=end_with, args=[request["parent"]], daemon=True).start()
+    # [2:]: without "-m ipykernel_launcher", which Python itself takes from the arguments
     sys.argv = ["ipykernel_launcher", *request["arguments"][2:]]
     # With a parent handle of 1, ipykernel does not watch its parent, the warm process, which may
     # end before the kernel.
@@ -169,7 +184,10 @@ def be_kernel(request: dict[str, Any], threads: int) -> None:
 
 
 def end_with(parent: int) -> None:
-    """End this process when that one has ended, as a kernel does when its parent is gone."""
+    """Wait until the process with this number has ended, then end this one at once.
+
+    A kernel does so when its parent is gone. It never returns.
+    """
     with contextlib.suppress(OSError):
         select.select([os.pidfd_open(parent)], [], [])
     os._exit(1)
@@ -182,7 +200,7 @@ def main() -> None:
     environment = dict(os.environ)
     if sys.path[0] in ("", os.getcwd()):
         del sys.path[0]  # as ipykernel_launcher does
-    request, threads = None, 1
+    request, threads = None, 1  # a request only in a child, which `serve` returns to
     try:
         parent = os.pidfd_open(starter)
         if os.getppid() == starter:  # else it has already ended
@@ -195,7 +213,7 @@ def main() -> None:
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # kernels that end leave nothing behind
             request = serve(listening, parent, environment, [*lesson_modules(), *exercises])
     finally:
-        if request is None:
+        if request is None:  # the warm process ends: so does its socket, in its own folder
             shutil.rmtree(os.path.dirname(listening.getsockname()), ignore_errors=True)
     if request:
         be_kernel(request, threads)

@@ -2,9 +2,9 @@
 
 `course book` writes build/book.
 
-Sphinx with MyST-NB renders the stored outputs; nothing is run. Content for other readers is changed
-on the way: pictures for the lecture are removed, and a solution becomes a stub with the folded
-solution below it.
+Sphinx with MyST-NB renders the stored outputs; nothing is run. What is not for readers of a book is
+changed on the way: pictures for the lecture are removed, and a solution becomes a stub with the
+folded solution below it.
 """
 
 import io
@@ -38,25 +38,28 @@ from .mathematics import with_mathml
 from .paper import find_browser, print_pdf
 
 SETTINGS = Path(__file__).parent / "book"
-MARKER = ".made-by-make-book"  # a folder without it was not made by this command
+# a folder without this file was not made by this command; earlier books have it, so the name stays
+MARKER = ".made-by-make-book"
 PDF = "sentence-embeddings.pdf"
-# a page loads its own files only; the theme and the attention views have scripts in the page itself
+# A page loads files of the book only. 'unsafe-inline': the theme and the attention views have
+# scripts in the page itself. 'wasm-unsafe-eval': the explorers run WebAssembly.
 POLICY = (
     '<meta http-equiv="Content-Security-Policy" content="'
     "default-src 'self' data: blob:; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'; "
     "style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; form-action 'self'"
     '">'
 )
-EXPLORER = " data-explorer="
-PASSED = "✓ passed"
+EXPLORER = " data-explorer="  # the attribute of the element that an explorer's script fills
+PASSED = "✓ passed"  # in the output of a `check`
 FOLDED = '<details class="solution"><summary>One way to write it</summary>\n\n{}\n\n</details>'
 
 
 def read_lessons(sources: str | Path = NOTEBOOKS) -> dict[str, nbformat.NotebookNode]:
     """{name: notebook} of the lessons, and the glossary if it exists, in reading order.
 
-    The names are those of `name_of`. Raises PublishError if there are no lessons, or for one that
-    cannot go into the book, ValueError for a damaged one, OSError.
+    The names are those of `name_of`, the cells those of `for_readers`, with the map of the course
+    below the title where it has one. Raises PublishError if there are no lessons, or for one that
+    cannot go into the book; ValueError for a damaged one; OSError.
     """
     notebooks = {}
     for path in [*parts(sources).values(), *Path(sources).glob("glossary.ipynb")]:
@@ -67,7 +70,8 @@ def read_lessons(sources: str | Path = NOTEBOOKS) -> dict[str, nbformat.Notebook
             raise PublishError(f"The lesson {path} cannot go into the book: {error}.") from None
         if path.stem[:2] in LESSONS:
             the_map = without_blank_lines(the_way(path.stem[:2]).svg)
-            cells[0].source = cells[0].source.replace(  # below the title
+            # the first line end is that of the title
+            cells[0].source = cells[0].source.replace(
                 "\n", f'\n\n<div class="cu-diagram cu-map">{the_map}</div>\n', 1
             )
         notebook.cells = cells
@@ -78,34 +82,41 @@ def read_lessons(sources: str | Path = NOTEBOOKS) -> dict[str, nbformat.Notebook
 
 
 def _chapter(path: Path, earlier: Iterable[str]) -> str:
-    """What figures are numbered by: 5 in a core, 5a and 5b in its further parts, G in the glossary."""
+    """What figures are numbered by: "5" in a core, "5a" in its first further part.
+
+    In the glossary it is "G".
+
+    earlier: the names of the notebooks before it.
+    """
     number = path.stem[:2]
     if not number.isdigit():
         return path.stem[0].upper()
     if is_core(part_of(path)):
         return str(int(number))
-    # a lesson has six further parts at most
+    # "abcdef": a lesson has six further parts at most
     before = sum(name.startswith(f"{FURTHER}/{number}_") for name in earlier)
     return f"{int(number)}{'abcdef'[before]}"
 
 
 def for_readers(cells: list[nbformat.NotebookNode], chapter: str) -> list[nbformat.NotebookNode]:
-    """The cells that a reader gets. Figures are numbered within the chapter.
+    """The cells that a reader gets, folded solutions among them; the given ones are changed.
 
-    Raises PublishError for a figure that cannot be drawn or has no alt text, an output that is an
-    error nobody wanted, or an unreadable formula, ValueError for an unpaired solution mark.
+    chapter: what the numbers of figures begin with, such as "5a". Raises PublishError for a figure
+    that cannot be drawn or has no alt text, an output that is an error nobody wanted, or an
+    unreadable formula; ValueError for an unpaired solution mark.
     """
     kept = []
     for cell in cells:
         kept.append(cell)
         if cell.cell_type == "markdown":
             cell.source = with_mathml(cell.source)
-            if cell.metadata.get("nbgrader", {}).get("solution"):  # a report
+            # the only solutions in Markdown are model answers to a report
+            if cell.metadata.get("nbgrader", {}).get("solution"):
                 cell.source = FOLDED.format(cell.source)
             continue
         if PASSED in str(cell.outputs) and re.search(r"^check\(", cell.source, re.MULTILINE):
             cell.outputs = []  # the check of the solution; the book shows a stub
-        # the solution's own cell follows the stub
+        # a folded copy follows the cell, which becomes a stub
         if BEGIN in cell.source:
             kept.append(_folded_solution(cell.source))
             cell.source = stub_out(cell.source)
@@ -119,6 +130,7 @@ def _folded_solution(source: str) -> nbformat.NotebookNode:
     return nbformat.v4.new_markdown_cell(FOLDED.format("\n".join(["```python", *lines, "```"])))
 
 
+# changes the HTML among a cell's outputs; raises PublishError for an error that no tag allows
 def _prepare_outputs(cell: nbformat.NotebookNode) -> None:
     may_fail = "raises-exception" in cell.metadata.get("tags", [])
     for output in cell.outputs:
@@ -128,29 +140,31 @@ def _prepare_outputs(cell: nbformat.NotebookNode) -> None:
             output.data["text/html"] = _made_accessible(output.data["text/html"])
 
 
-def _made_accessible(shown: str) -> str:
-    """An output with names for screen readers.
+def _made_accessible(html: str) -> str:
+    """The HTML of an output, with what screen readers need.
 
-    They are those of an attention view's page and menus. The corner of its table is no heading.
+    An attention view gets a title, and its menus names. An empty heading, as in the corner of a
+    table, becomes an ordinary cell.
     """
-    shown = shown.replace("<th></th>", "<td></td>")
-    shown = re.sub(r'<select id="(\w+)"', r'<select aria-label="\1" id="\1"', shown)
-    shown = shown.replace(
+    html = html.replace("<th></th>", "<td></td>")
+    html = re.sub(r'<select id="(\w+)"', r'<select aria-label="\1" id="\1"', html)
+    html = html.replace(
         '<meta charset="utf-8">', '<meta charset="utf-8"><title>Attention view</title>'
     )
-    # gives book.css the width of a view, in pixels
-    return re.sub(r"(?=aspect-ratio:(\d+)/)", r"--wide:\1px;", shown, count=1)
+    # "aspect-ratio:640/480" begins with a view's width in pixels, which book.css needs as --wide
+    return re.sub(r"(?=aspect-ratio:(\d+)/)", r"--wide:\1px;", html, count=1)
 
 
 def write_book(
     out: str | Path, sources: str | Path = NOTEBOOKS, say: Callable[[str], object] = print
 ) -> Path:
-    """Write the site and, if Chromium is installed, the PDF into a folder, replacing an earlier
-    book.
+    """Write the site and, if Chromium is installed, the PDF into a folder.
 
-    say: is given sentences about the progress. Returns index.html. Raises PublishError if a link is
-    broken or the folder is not a book's, ValueError for a damaged lesson, OSError. An earlier book
-    then stays.
+    out: the folder; an earlier book in it is deleted. say: is given sentences about the progress.
+
+    Returns the path of index.html. Raises PublishError if a link is broken or the folder holds
+    anything but a book, ValueError for a damaged lesson, OSError. An earlier book then stays,
+    except after an OSError in replacing it.
     """
     lessons = read_lessons(sources)
     out = Path(out).resolve()
@@ -160,6 +174,7 @@ def write_book(
             "with --out, or move it away."
         )
     out.parent.mkdir(parents=True, exist_ok=True)
+    # beside `out`, so that `rename` stays on one disk
     with tempfile.TemporaryDirectory(
         dir=out.parent, prefix="book-", ignore_cleanup_errors=True
     ) as temporary:
@@ -176,7 +191,11 @@ def _build(
     sources: str | Path,
     say: Callable[[str], object],
 ) -> Path:
-    """Build the site in a temporary folder. Returns its folder."""
+    """Build the site in a temporary folder. Returns its folder.
+
+    lessons: as `read_lessons` gives them; some get a cell more. For sources and say, see
+    `write_book`.
+    """
     source = temporary / "source"
     (source / FURTHER).mkdir(parents=True)
     for name, notebook in lessons.items():
@@ -193,7 +212,8 @@ def _build(
     pdf = _paper(source, temporary / "paper", say)
     if pdf:
         front.write_text(
-            title_page(lessons, sources, PDF, pdf.stat().st_size / 1e6), encoding="utf-8"
+            title_page(lessons, sources, PDF, pdf.stat().st_size / 1e6),  # MB
+            encoding="utf-8",
         )
     say("Writing the pages.")
     site = temporary / "site"
@@ -212,7 +232,8 @@ def _paper(source: Path, folder: Path, say: Callable[[str], object]) -> Path | N
         return None
     _sphinx("singlehtml", source, folder)
     page = folder / "index.html"
-    # on the one page, Sphinx 9 links to #document-NAME#SECTION, and gives nothing the first id
+    # on the single page, Sphinx 9 links to #document-NAME#SECTION, which leads nowhere: no element
+    # has the first id, and #SECTION alone is enough
     text = re.sub(r'href="#document-[\w-]+#', 'href="#', page.read_text(encoding="utf-8"))
     page.write_text(text, encoding="utf-8")
     say("Printing the PDF, which takes about half a minute.")
@@ -225,8 +246,8 @@ def _paper(source: Path, folder: Path, say: Callable[[str], object]) -> Path | N
 def _sphinx(builder: str, source: Path, out: Path) -> None:
     """Run Sphinx once over all lessons.
 
-    Raises PublishError with its first warning: all warnings are errors, unless conf.py lists them
-    with a reason.
+    builder: "html" or "singlehtml". Raises PublishError with its first error or warning: no warning
+    is allowed.
     """
     from sphinx.application import Sphinx
     from sphinx.errors import SphinxError
@@ -250,16 +271,20 @@ def _sphinx(builder: str, source: Path, out: Path) -> None:
             raise PublishError(
                 f"Sphinx could not build the book: {str(error).splitlines()[0]}"
             ) from None
+    # without the colours of a terminal
     messages = re.sub(r"\x1b\[[0-9;]*m", "", warnings.getvalue()).strip()
     if messages:
         raise PublishError(f"Sphinx warns: {messages.splitlines()[0].replace(f'{source}/', '')}")
 
 
 def _finish_page(app: Any, name: str, template: str, context: dict, doctree: Any) -> None:
-    """The last change of a page, called by Sphinx before it is written."""
+    """Change a page; called by Sphinx, which fixes the arguments, before it is written.
+
+    context: changed: what the template of the page is given.
+    """
     context["metatags"] = context.get("metatags", "") + POLICY
     if "body" in context:
-        # MyST-NB's name for folded code is not the one that can be read on it
+        # with MyST-NB's label, screen readers would not read the text that is seen on folded code
         hidden_summary = '<summary aria-label="Toggle hidden content">'
         context["body"] = set_listings(context["body"].replace(hidden_summary, "<summary>"))
 
@@ -279,7 +304,7 @@ def _add_explorers(site: Path, say: Callable[[str], object]) -> None:
         say(f"{error} The book shows their pictures.")
         attribute = " data-picture-of="  # which no script looks for
 
-    # decks link to the id, also where no script runs
+    # slide decks link to the id, which must be there even if no script runs
     def with_id(explorer: re.Match[str]) -> str:
         return f' id="explore-{explorer[1].replace("_", "-")}"{attribute}"{explorer[1]}"'
 

@@ -21,15 +21,17 @@ from ...exercises import all_exercises
 from .book import read_lessons
 from .question_banks import BREAK, MARK, xhtml
 
-# drawn once; Anki finds decks and note types of an earlier import by these
+# These numbers and that of NOTE_TYPE mean nothing, but must stay: Anki finds the decks and note
+# types of an earlier import by them.
 DECKS = {"Terms": 1_734_209_511, "Mistakes": 1_734_209_512}
+# Anki's template: {{NAME}} is a field, and {{#More}}...{{/More}} stands only where it is not empty
 FRONT = (
     '<p class="about">{{About}}</p>{{Front}}'
     "{{#More}}<details><summary>The exercise</summary>{{More}}</details>{{/More}}"
 )
 # the line below the heading of an exercise: its id and how difficult it is
 EXERCISE = re.compile(r"^`(\d\d-[a-z0-9-]+)` · difficulty.*$", re.MULTILINE)
-# messages have no other marks
+# the messages of `check` have only these marks
 MESSAGE = MarkdownIt("zero").enable(["backticks", "emphasis"])
 
 
@@ -39,17 +41,18 @@ NOTE_TYPE = genanki.Model(
     fields=[{"name": name} for name in ("About", "Front", "Back", "More")],
     templates=[{"name": "Card", "qfmt": FRONT, "afmt": FRONT + "<hr id=answer>{{Back}}"}],
     css=(Path(__file__).parent / "templates" / "cards.css").read_text(encoding="utf-8"),
-    sort_field_index=1,
+    sort_field_index=1,  # Front
 )
 
 
 def _note(
     kind: str, key: str, lesson: str, *, about: str, front: str, back: str, more: str = ""
 ) -> genanki.Note:
-    """A card.
+    """A note, which makes one card.
 
-    key: what it is known by.
-    about, front, back, more: its fields as XHTML; `more` is the exercise's text.
+    kind: a key of DECKS. key: what the note is known by among those of its kind; it must stay.
+    lesson: such as "02". about, front, back, more: its fields as XHTML; `more` is the exercise's
+    text, "" if there is none.
     """
     guid = genanki.guid_for("sentence-embeddings-course", kind, key)
     tags = [f"lesson-{lesson}", kind.lower()]
@@ -59,12 +62,14 @@ def _note(
 def term_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:
     """A card for each term of the glossary.
 
-    lessons: notebooks by name, as `read_lessons` gives them.
+    lessons: notebooks by name, as `read_lessons` gives them, with the glossary. Raises PublishError
+    for HTML that is not well-formed.
     """
     all_texts = BREAK.join(cell.source for notebook in lessons.values() for cell in notebook.cells)
     entries = [cell for cell in lessons["glossary"].cells if cell.id.startswith("term-")]
     notes = []
     for entry in entries:
+        # an entry is a heading, paragraphs, and the link to the lesson where the term is first used
         heading, *meaning, origin = entry.source.strip().split(BREAK)
         anchor = entry.id.removeprefix("term-")
         (lesson,) = re.findall(r"First in lesson \[(\d\d)\]", origin)
@@ -94,8 +99,11 @@ def _as_written(term: str, anchor: str, text: str) -> str:
 
 
 def mistake_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:
-    """A card for each mistake of the exercises that has one, as its exercise says in `card`."""
-    texts = {}
+    """A card for each mistake of the exercises whose `card` is true.
+
+    lessons: as for `term_cards`. An exercise whose text is not in them has cards without it.
+    """
+    texts = {}  # XHTML by the id of the exercise
     for notebook in lessons.values():
         for cell in notebook.cells:
             if id_line := EXERCISE.search(cell.source):
@@ -124,10 +132,10 @@ def mistake_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:
 
 
 def deck(sources: str | Path = NOTEBOOKS) -> tuple[bytes, int, int]:
-    """The Anki package as bytes, and the numbers of its term cards and mistake cards.
+    """(the Anki package as bytes, number of term cards, number of mistake cards).
 
-    Two calls differ only in times of writing, by which Anki sees what is newer. Raises PublishError
-    for a damaged lesson.
+    Two calls differ only in times of writing, by which Anki sees what is newer. Raises as
+    `read_lessons`.
     """
     lessons = read_lessons(sources)
     notes = {"Terms": term_cards(lessons), "Mistakes": mistake_cards(lessons)}
@@ -138,6 +146,7 @@ def deck(sources: str | Path = NOTEBOOKS) -> tuple[bytes, int, int]:
         decks.append(anki_deck)
     package = io.BytesIO()
     genanki.Package(decks).write_to_file(package)
+    # a package is a zip; its comment tells files of the course from others
     with zipfile.ZipFile(package, "a") as archive:
         archive.comment = MARK.encode()
     return package.getvalue(), len(notes["Terms"]), len(notes["Mistakes"])

@@ -1,6 +1,6 @@
 """Where else the course opens: Google Colab, Binder, a codespace.
 
-All addresses follow from one, in pyproject.toml.
+All addresses follow from that of the repository, in pyproject.toml.
 """
 
 import re
@@ -20,10 +20,11 @@ from ..pages import filled
 from ..workspace.copies import learner_copy, with_note
 from . import PublishError
 
-REQUIREMENTS = "requirements-colab.txt"  # a file of each release
+REQUIREMENTS = "requirements-colab.txt"  # what each release has for Colab, beside the wheel
 BEGIN, END = "<!-- course links -->", "<!-- end -->"  # around what `write_links` writes
 WAITING = "*The links will stand here when the repository has its address.*"
 ADDRESS = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)")
+# addresses by place: see `address`
 PLACES = {
     # the branch colab of the repository: each release writes the learner's copies there
     "colab": "https://colab.research.google.com/github/{repository}/blob/colab/{file}.ipynb",
@@ -41,11 +42,11 @@ def read_project(root: str | Path = ROOT) -> Project:
 
 def repository(project: Project) -> str:
     """OWNER/NAME, from the project's address. Raises PublishError for one that is not on GitHub."""
-    address = project.get("urls", {}).get("Repository", "")
-    match = ADDRESS.fullmatch(address)
+    url = project.get("urls", {}).get("Repository", "")
+    match = ADDRESS.fullmatch(url)
     if match is None:
         raise PublishError(
-            f"Repository in pyproject.toml is {address!r}, not of the form "
+            f"Repository in pyproject.toml is {url!r}, not of the form "
             "https://github.com/OWNER/NAME."
         )
     return match[1]
@@ -54,7 +55,8 @@ def repository(project: Project) -> str:
 def address(project: Project, place: str, file: str = "") -> str:
     """The address of a place of `PLACES`.
 
-    file: of the release, or in Colab the lesson, such as "04_pooling".
+    file: a file of the release, or for Colab the name of a lesson, such as "04_pooling"; the other
+    places need none. Raises PublishError as `repository`, KeyError for another place.
     """
     return PLACES[place].format(
         repository=repository(project), version=project["version"], file=file
@@ -62,18 +64,24 @@ def address(project: Project, place: str, file: str = "") -> str:
 
 
 def wheel(project: Project) -> str:
-    """The address of this version's wheel."""
+    """The address of this version's wheel. Raises PublishError as `repository`."""
     name = f"{project['name'].replace('-', '_')}-{project['version']}-py3-none-any.whl"
     return address(project, "release", name)
 
 
 def is_known(project: Project) -> bool:
-    """Whether the repository has an address yet: until then, OWNER stands in its place."""
+    """Whether the repository has an address yet: until then, its owner in pyproject.toml is OWNER.
+
+    Raises PublishError as `repository`.
+    """
     return not repository(project).startswith("OWNER/")
 
 
 def links(project: Project, names: Sequence[str]) -> str:
-    """The links to all lessons, as Markdown; a sentence while the repository has no address."""
+    """The links to all lessons, as Markdown; WAITING while the repository has no address.
+
+    names: of the lessons, as `_names` gives them.
+    """
     if not is_known(project):
         return WAITING
     return filled("links.md.j2", names=names, address=partial(address, project))
@@ -93,12 +101,15 @@ def badge(project: Project) -> str:
 def write_links(root: str | Path = ROOT) -> list[Path]:
     """Write the badge and the links into the two READMEs. Returns the paths of those that changed.
 
-    Raises PublishError, before anything is written, or OSError.
+    Raises PublishError, before anything is written, if a README has no place for them or the
+    address is not on GitHub; OSError.
     """
     project = read_project(root)
-    new = {"README.md": badge(project), "notebooks/README.md": links(project, _names(root))}
     texts = {}
-    for readme, written in new.items():
+    for readme, written in (
+        ("README.md", badge(project)),
+        ("notebooks/README.md", links(project, _names(root))),
+    ):
         path = Path(root) / readme
         before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
         _, end, after = rest.partition(END)
@@ -107,7 +118,8 @@ def write_links(root: str | Path = ROOT) -> list[Path]:
                 f"{path} has no place for what is written there, between {BEGIN} and {END}."
             )
         # without a badge, there is no empty paragraph
-        texts[path] = "\n\n".join([before + begin, *filter(None, [written]), end + after])
+        paragraph = f"{written}\n\n" if written else ""
+        texts[path] = f"{before}{begin}\n\n{paragraph}{end}{after}"
     return write_changed(texts)
 
 
@@ -120,8 +132,9 @@ def _names(root: str | Path) -> list[str]:
 def requirements(project: Project) -> str:
     """The requirements of the lessons in Colab, as a file for pip.
 
-    The wheel is installed after them, without its own. What Colab does in its own way is left out:
-    JupyterLab would replace parts of the server that runs there.
+    The wheel is installed after them, with --no-deps. What is in NOT_IN_COLAB is left out:
+    JupyterLab, for one, would replace parts of the server that runs there. All dependencies in
+    pyproject.toml are pinned with "==".
     """
     needs = [
         need
@@ -134,14 +147,14 @@ def requirements(project: Project) -> str:
 def colab_copy(
     notebook: nbformat.NotebookNode, project: Project, name: str
 ) -> nbformat.NotebookNode:
-    """The learner's copy of a lesson, with a cell below the title that installs the course.
+    """The learner's copy of a lesson; below its title, a note and a cell that installs the course.
 
-    Links lead to Colab.
+    Links to other lessons lead to Colab.
 
-    name: the lesson's, such as "further/05_effects", from where its links are seen.
+    name: the lesson's, such as "further/05_effects", to which its links are relative.
     """
-    # torchvision and torchaudio fit one version of torch only, and transformers imports them where
-    # they are
+    # the cell removes torchvision and torchaudio, which fit one version of torch only: transformers
+    # imports them where they are installed
     install = filled(
         "colab_install.txt",
         requirements=address(project, "release", REQUIREMENTS),
@@ -155,6 +168,7 @@ def colab_copy(
             id="install-the-course",
             metadata={"cellView": "form", "jupyter": {"source_hidden": True}},  # folded
         ),
+        # a link comes without its suffix, which stays behind the address
         lambda link: address(project, "colab", seen_from(name, link)).removesuffix(".ipynb"),
     )
 
@@ -162,7 +176,8 @@ def colab_copy(
 def write_colab(folder: str | Path, root: str | Path = ROOT) -> list[Path]:
     """Write the copies of all lessons for Colab, and their requirements, into a folder.
 
-    Returns the paths. Raises PublishError, OSError.
+    root: the folder with pyproject.toml and the lessons. Returns the paths of all these files, also
+    of those that were up to date. Raises PublishError, OSError, ValueError for a damaged lesson.
     """
     folder, project = Path(folder), read_project(root)
     texts = {}

@@ -39,9 +39,10 @@ MESSAGE_LENGTH = 160  # characters of npm's own message in an error
 
 
 def write_explorers(folder: str | Path) -> Path:
-    """Write all that the explorers of a site need into `folder`. Returns it.
+    """Write all that the explorers of a site need into `folder`, which is made. Returns it.
 
-    Raises PublishError if npm is missing, or cannot fetch the packages.
+    Its files.json has the size and version of each file that the browser keeps, {name: {"bytes":
+    ..., "version": ...}}. Raises PublishError if npm is missing, or cannot fetch the packages.
     """
     packages = fetch_packages()
     folder = Path(folder)
@@ -50,9 +51,10 @@ def write_explorers(folder: str | Path) -> Path:
         *SOURCE.glob("*.js"),
         *SOURCE.glob("*.css"),
         *PAGE.glob("*.js"),
-        *(packages / package / file for package, files in PACKAGES.items() for file in files),
         *(packaged_encoder() / name for name in TOKENIZER_FILES),
     ]
+    for package, files in PACKAGES.items():
+        copied += [packages / package / file for file in files]
     for path in copied:
         shutil.copyfile(path, folder / path.name)
     _write_licences(packages, folder / "licences.txt")
@@ -74,7 +76,7 @@ def _write_json(path: Path, value: object) -> None:
 
 
 def _write_licences(packages: Path, target: Path) -> None:
-    """Name, version, licence and address of each copied package, and the licence's text.
+    """Write name, version, licence and address of each copied package, and its licence's text.
 
     onnxruntime-web has no file with a licence: its notice stands at the head of each of its files.
     """
@@ -91,7 +93,7 @@ def _write_licences(packages: Path, target: Path) -> None:
 
 
 def _write_encoders(folder: Path) -> None:
-    """The encoder's two graphs: as it is, and with the adapter and its head."""
+    """Write the encoder as two graphs: as it is, and with the adapter and its head."""
     from ...models import load_encoder, load_masked_lm
     from .page_encoder import write_encoder
 
@@ -102,9 +104,10 @@ def _write_encoders(folder: Path) -> None:
 
 
 def _write_tables(folder: Path) -> None:
-    """The scored pairs, the documentation, and the sentences to search in.
+    """Write the scored pairs, the documentation, and the sentences to search in.
 
-    These have a file of vectors for each hidden state and pooling: scales, then codes.
+    The sentences have a file of vectors for each hidden state and pooling: the scales of all of
+    them (float32, little-endian), then the codes of all of them (8 bits), as engine.js reads them.
     """
     from ...explore.compute import scored_cosines
     from ...explore.retrieval import collection, documentation
@@ -115,8 +118,8 @@ def _write_tables(folder: Path) -> None:
     _write_json(folder / "docs.json", documentation())
     _write_json(folder / "collection.json", {"texts": texts})
     for state in range(len(codes)):
-        for place, pooling in enumerate(POOLINGS):
-            scale, code = scales[state, place].numpy(), codes[state, place].numpy()
+        for index, pooling in enumerate(POOLINGS):
+            scale, code = scales[state, index].numpy(), codes[state, index].numpy()
             (folder / f"vectors-{state}-{pooling}.bin").write_bytes(
                 scale.astype("<f4").tobytes() + code.tobytes()
             )
@@ -134,7 +137,8 @@ def find_program(name: str) -> str | None:
 def fetch_packages() -> Path:
     """The folder of the packages from npm, which are fetched once for each state of the lock.
 
-    Raises PublishError if npm is missing or fails.
+    An empty file "ready" beside it says that all were fetched; without it, what is there is deleted
+    and fetched again. Raises PublishError if npm is missing or fails.
     """
     lock = PAGE / "package-lock.json"
     folder = Path(sys.prefix) / "share" / "explorers" / file_sha256(lock)[:VERSION_DIGITS]
@@ -155,7 +159,7 @@ def fetch_packages() -> Path:
             cwd=folder,
             capture_output=True,
             text=True,
-            timeout=300,  # seconds
+            timeout=300,  # seconds: npm would wait longer for a registry that hangs
             check=True,
         )
     except (OSError, subprocess.SubprocessError) as error:

@@ -8,7 +8,7 @@ from nbformat import NotebookNode
 from . import PublishError
 
 DRAWING = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
-# a diagram: its attributes data-..., and what is inside
+# a diagram as a lesson shows it; groups: its attributes data-..., and what is inside
 DIAGRAM = re.compile(
     r'<figure ((?:data-\w+="[^"]*" )*)class="cu-(?:diagram|figure)"[^>]*>(.*?)</figure>', re.DOTALL
 )
@@ -18,12 +18,15 @@ MARKDOWN_SIGN = re.compile(r"([\\`*_{}\[\]<>$|~#&])")
 
 
 def without_blank_lines(drawing: str) -> str:
-    """A drawing that can stand in Markdown, where a blank line would end it."""
+    """A drawing without its blank lines: in Markdown, the first one would end it."""
     return re.sub(r"\n\s*(?=\n)", "", drawing)
 
 
 def number_figures(cells: list[NotebookNode], chapter: str) -> None:
     """Give each figure of a lesson a number, such as 5.3, and a caption, and fold its code.
+
+    This changes the cells: their tags, their metadata `mystnb`, which MyST-NB reads, and the HTML
+    of diagrams. chapter: the number before the dot.
 
     The caption is the cell's metadata `course.caption` or else the first sentence of the
     alternative text. Raises PublishError, with the cell's id, for a figure that cannot be drawn or
@@ -40,7 +43,10 @@ def number_figures(cells: list[NotebookNode], chapter: str) -> None:
 
 
 def _make_figure(cell: NotebookNode, output: NotebookNode, number: str) -> None:
-    """Fold a cell's code, and give its output a number, such as 5.3, and a caption."""
+    """Fold a cell's code, and give its output a number, such as 5.3, and a caption.
+
+    Raises PublishError, as `number_figures` does.
+    """
     shown = output.data["text/html"]
     is_view = "<iframe" in shown  # an attention view, else a diagram
     if is_view:
@@ -71,9 +77,9 @@ def _alternative_text(cell_id: str, diagram: str) -> str | None:
 
 
 def _in_a_box(diagram: str) -> str:
-    """A diagram without its own figure, since it stands in one of the book's.
+    """A diagram in a <div> instead of its <figure>, since the book puts it into one of its own.
 
-    Its width goes to the stylesheet, as --wide.
+    The width of its drawing, in units of the viewBox, goes to the stylesheet as --wide.
     """
     width = re.search(r'viewBox="0 0 ([\d.]+)', diagram)
     style = f' style="--wide:{width[1]}"' if width else ""

@@ -19,6 +19,7 @@ from .figures import DRAWING, without_blank_lines
 from .headings import HEADING, anchor_of
 
 FOLDER = Path(__file__).parent
+# what a lesson shows, beside what a paper says; in the order in which the page counts them
 VERDICTS = ("same", "weaker", "opposite", "not comparable")
 
 
@@ -27,14 +28,15 @@ def title_page(
 ) -> str:
     """The first page as Markdown: a picture, an introduction, and a card for each lesson.
 
-    lessons: {name: notebook} of the book.
+    lessons: {name: notebook} of the book; their figures are already numbered.
     sources: their folder.
-    pdf, megabytes: the file of the whole book, "" if there is none, and its size.
+    pdf, megabytes: the name of the file with the whole book, "" if there is none, and its size.
     """
     course = overview.lessons(sources)
     cores = []
     for core in course:
         if core.is_core:
+            # such as "05-effects" of "05"
             further = [part for part in course if part.key.startswith(f"{core.key}-")]
             cores.append((core, further))
     return filled(
@@ -44,9 +46,10 @@ def title_page(
         names={part_of(name): name for name in lessons},
         pictures={name: _first_drawing(notebook) for name, notebook in lessons.items()},
         one_day=ROUTES["one day"],
-        hours=overview.Overview(course, frozenset()).hours,
+        hours=overview.Overview(course, frozenset()).hours,  # whatever exercises are solved
         pdf=pdf,
         megabytes=megabytes,
+        # the name of a further part has a "/"; its core's page lists it
         pages=[*(name for name in lessons if "/" not in name), "literature"],
     )
 
@@ -56,40 +59,40 @@ def _first_drawing(notebook: NotebookNode) -> str:
 
     It stands there without what is written for screen readers: the card's link says enough.
     """
-    outputs = [
-        output
-        for cell in notebook.cells
-        if "mystnb" in cell.metadata  # a figure
-        for output in cell.get("outputs", [])
-    ]
-    for output in outputs:
-        drawing = DRAWING.search(output.get("data", {}).get("text/html", ""))
-        if drawing:
-            return without_blank_lines(re.sub(r'\s+(role|aria-label)="[^"]*"', "", drawing[0]))
+    figures = [cell for cell in notebook.cells if "mystnb" in cell.metadata]
+    for figure in figures:
+        for output in figure.get("outputs", []):
+            drawing = DRAWING.search(output.get("data", {}).get("text/html", ""))
+            if drawing:
+                return without_blank_lines(re.sub(r'\s+(role|aria-label)="[^"]*"', "", drawing[0]))
     return ""
 
 
 def claims() -> list[tuple[str, list[dict[str, Any]]]]:
     """[(title of the part, [claim])] in the order of the page.
 
-    A claim has the keys of the file; its `cells` are words in one text.
+    A claim is {key: text}, as in the file: says, source, theirs, ours, verdict (one of VERDICTS),
+    because (unless the verdict is "same"), and cells: one or more, such as "01:vocabulary",
+    separated by spaces.
     """
-    text = (FOLDER / "literature.toml").read_text(encoding="utf-8")
-    return [(part["title"], part["claim"]) for part in tomllib.loads(text)["part"]]
+    table = tomllib.loads((FOLDER / "literature.toml").read_text(encoding="utf-8"))
+    return [(part["title"], part["claim"]) for part in table["part"]]
 
 
 def literature_page(lessons: Mapping[str, NotebookNode]) -> str:
-    """The page as Markdown; a cell's link leads to the heading above it.
+    """The page about the literature as Markdown; a cell's link leads to the heading above it.
 
     lessons: {name: notebook} of the book.
     """
     link_of = _links(lessons)
     parts = claims()
-    verdicts = Counter(claim["verdict"] for _, part in parts for claim in part)
+    verdicts: Counter[str] = Counter()
     for _, part in parts:
         for claim in part:
-            # the book may lack a lesson
+            verdicts[claim["verdict"]] += 1
+            # the book may lack a lesson; a cell begins with the lesson's two digits
             links = [link_of.get(cell, f"lesson {cell[:2]}") for cell in claim["cells"].split()]
+            # several cells may stand below one heading
             claim["links"] = ", ".join(dict.fromkeys(links))
     return filled("literature.md.j2", parts=parts, verdicts=verdicts, order=VERDICTS)
 
@@ -98,10 +101,12 @@ def _links(lessons: Mapping[str, NotebookNode]) -> dict[str, str]:
     """For each cell, such as "08-thresholds:pooling", a link to the heading above it."""
     links = {}
     for name, notebook in lessons.items():
-        key, heading = part_of(name), ""  # the last heading so far
+        key = part_of(name)
+        heading = ""  # the last heading so far
         for cell in notebook.cells:
-            if cell.cell_type == "markdown":
-                heading = [heading, *HEADING.findall(cell.source)][-1]
-            address = f"{name}.ipynb#{anchor_of(heading)}"
-            links[f"{key}:{cell.get('id')}"] = f"[{key[:2]}, {heading}](<{address}>)"
+            headings = HEADING.findall(cell.source) if cell.cell_type == "markdown" else []
+            heading = headings[-1] if headings else heading
+            links[f"{key}:{cell.get('id')}"] = (
+                f"[{key[:2]}, {heading}](<{name}.ipynb#{anchor_of(heading)}>)"
+            )
     return links

@@ -42,9 +42,11 @@ import yaml
 
 from . import PublishError
 
+# the fields of the front matter, all of which it must have
 FRONT = {"title": str, "subtitle": str, "lesson": str, "minutes": int}
 FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
-# a piece of what is below the front matter, as in the sample above; the last kind is any other line
+# a piece of what is below the front matter, as in the sample above; any other line is text. A
+# slide's title does not end with "}": attributes belong to a section (see ADVICE).
 PIECE = re.compile(
     r"""
     ^:::\ *\{\.(?P<div>notes|plan)\}\n(?P<inside>.*?)^[ \t]*:::$
@@ -78,8 +80,13 @@ ADVICE = {
 
 @dataclass
 class Block:
-    """A part of a slide: "text", "notes", "plan" or "embed", and at which press of a key it appears
-    (0: at once).
+    """A part of a slide.
+
+    kind: "text", "notes", "plan" or "embed".
+    line: where it begins in the lecture's file, from 1.
+    text: Markdown; for "embed" the notebook's path, seen from the lecture's folder.
+    press: the press of a key at which it appears (0: at once).
+    cell, echo: for "embed", the cell's id and whether its code is shown.
     """
 
     kind: str
@@ -92,7 +99,10 @@ class Block:
 
 @dataclass
 class Slide:
-    """One slide. level: 0 for the title slide, 1 for one that opens a section, 2 for any other."""
+    """One slide. level: 0 for the title slide, 1 for one that opens a section, 2 for any other.
+
+    minutes: those of the section that it opens.
+    """
 
     level: int
     title: str
@@ -100,7 +110,7 @@ class Slide:
     blocks: list[Block] = field(default_factory=list)
 
     def texts(self, *kinds: str) -> list[str]:
-        """The texts of the blocks of these kinds."""
+        """The texts of the blocks of these kinds (see `Block`), in order."""
         return [block.text for block in self.blocks if block.kind in kinds]
 
 
@@ -116,7 +126,10 @@ class Lecture:
     slides: list[Slide]
 
     def wrong(self, line: int, problem: str) -> PublishError:
-        """The error that names a line of the file."""
+        """An error, to be raised, that names a line of the file.
+
+        problem: a sentence without its full stop.
+        """
         return PublishError(f"{self.path.name}, line {line}: {problem}.")
 
     @property
@@ -126,7 +139,10 @@ class Lecture:
 
 
 def read_lecture(path: str | Path) -> Lecture:
-    """Read a lecture. Raises PublishError, with the file and the line."""
+    """Read a lecture.
+
+    Raises PublishError with the file, and the line unless it cannot be read as text.
+    """
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8-sig")  # as Notepad saves it, too
@@ -146,7 +162,10 @@ def read_lecture(path: str | Path) -> Lecture:
 
 
 def _front_matter(path: Path, text: str) -> tuple[dict[str, Any], int]:
-    """The fields between the first two lines `---`, and the number of lines up to there."""
+    """The fields between the first two lines `---`, and the number of lines up to there.
+
+    Raises PublishError if they are not those of FRONT.
+    """
     match = FRONT_MATTER.match(text)
     # an AttributeError: what YAML reads there has no fields
     with contextlib.suppress(yaml.YAMLError, AttributeError):
@@ -162,7 +181,11 @@ def _front_matter(path: Path, text: str) -> tuple[dict[str, Any], int]:
 
 
 def _add_slides(lecture: Lecture, body: str, start: int) -> None:
-    """Add the slides in a text, which stands below line `start` of its file, to a lecture."""
+    """Add the slides in a text, which stands below line `start` of its file, to a lecture.
+
+    What comes before the first slide belongs to the title slide. Raises PublishError for a line
+    that ADVICE knows as a mistake.
+    """
     press = 0  # how often a key is pressed before what comes now
     for piece in PIECE.finditer(body):
         line = start + 1 + body.count("\n", 0, piece.start())
@@ -193,7 +216,11 @@ def _add_slides(lecture: Lecture, body: str, start: int) -> None:
 
 
 def _add_text(lecture: Lecture, line: int, press: int, text: str) -> None:
-    """Add a line of text, or a block of code, which goes on with a block or begins one."""
+    """Add a line of text, or a block of code, to the last slide.
+
+    It goes on with the last block if that is text of the same press of a key, or else begins one,
+    unless it is blank. Raises PublishError with the advice for a mistake.
+    """
     for mistake, advice in ADVICE.items():
         if re.fullmatch(mistake, text):
             raise lecture.wrong(line, advice)

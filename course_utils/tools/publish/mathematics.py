@@ -4,8 +4,9 @@ import re
 
 from . import PublishError
 
-# Code comes first, since a $ in it is no formula. An inline formula takes along the punctuation that
-# must stay on its line; with a space inside the signs, or a letter or $ beside them, it is none.
+# Code comes first, since a $ in it is no formula. An inline formula takes along the punctuation
+# that must stay on its line; with a space inside the signs, or a letter or $ beside them, it is
+# none.
 CODE_OR_FORMULA = re.compile(
     r"""
     ^\ *(?P<fence>`{3,}|~{3,}) .*? ^\ *(?P=fence)`*$        # a fenced block
@@ -16,6 +17,7 @@ CODE_OR_FORMULA = re.compile(
     """,
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
+# LaTeX's mark for the number of a formula
 TAG = re.compile(r"\\tag\{([^{}]+)\}")
 
 
@@ -26,10 +28,11 @@ def with_mathml(markdown: str) -> str:
     becomes the target #eq-5.1, and formulas.css sets the number right. Raises PublishError for an
     unreadable formula.
     """
-    return CODE_OR_FORMULA.sub(_drawn, markdown)
+    return CODE_OR_FORMULA.sub(_formula_as_mathml, markdown)
 
 
-def _drawn(match: re.Match[str]) -> str:
+def _formula_as_mathml(match: re.Match[str]) -> str:
+    # what takes the place of a match of CODE_OR_FORMULA; code stays as it is
     if match["inline"]:
         math = _mathml(match["inline"], display=False)
         if not match["sign"]:
@@ -53,9 +56,11 @@ def _mathml(formula: str, display: bool) -> str:
     from math_core import LatexError, LatexToMathML  # not in Colab
 
     try:
-        converter = LatexToMathML(fancy_error=False)
-        math = converter.convert_with_local_state(formula.strip(), displaystyle=display)
+        # with a local state, nothing of a formula carries over to the next
+        math = LatexToMathML(fancy_error=False).convert_with_local_state(
+            formula.strip(), displaystyle=display
+        )
     except LatexError as error:
         raise PublishError(f"the formula ${formula}$ cannot be read ({error})") from None
-    # Markdown reads on inside the tags
+    # Markdown is read inside the tags, too, so its signs become character references
     return re.sub(r"[*_`\[\]|~\\$]", lambda sign: f"&#{ord(sign[0])};", math.replace("\n", " "))

@@ -14,14 +14,17 @@ FLAGS = (  # no sandbox: containers do not support it, and the page is our own
 
 
 def find_browser() -> str | None:
-    """The path of a Chromium on this machine."""
+    """The path of a Chromium on this machine, or None."""
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 def print_pdf(page: Path, target: Path, query: str = "") -> str:
     """Print a page to PDF with Chromium.
 
-    Returns "" or why there is no PDF, as text for the user.
+    query: what follows the page's address, such as "?print-pdf".
+
+    Returns "" or why there is no PDF, as text for the user. If Chromium fails, a PDF that was
+    in `target` before counts as printed.
     """
     browser = find_browser()
     if browser is None:
@@ -36,7 +39,8 @@ def print_pdf(page: Path, target: Path, query: str = "") -> str:
             page.as_uri() + query,
         ]
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            subprocess.run(command, capture_output=True, timeout=300, check=False)  # seconds
+            # seconds: the whole book takes about half a minute
+            subprocess.run(command, capture_output=True, timeout=300, check=False)
     if target.exists() and target.read_bytes().startswith(b"%PDF"):
         return ""
     return (

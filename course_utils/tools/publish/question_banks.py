@@ -8,7 +8,7 @@ depend on the lessons alone.
 
 import io
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -53,8 +53,10 @@ CONTEXT = {
 class Question:
     """One question.
 
-    `context` and `text` are XHTML, `text` without blocks; titles are plain text. Texts of `options`
-    are XHTML, too; their letters follow from their order.
+    id: made from lesson and cell, or from the inventory's id.
+    lesson: such as "04".
+    context, text: XHTML, `text` without blocks; titles are plain text.
+    options: their texts are XHTML, too; their letters follow from their order.
     """
 
     id: str
@@ -83,7 +85,7 @@ def xhtml(markdown: str, inline: bool = False) -> str:
 
 
 def _content(node: ElementTree.Element, *, in_math: bool = False) -> str:
-    """The inside of an element as XHTML."""
+    """The inside of an element as XHTML; `_markup` and this call each other, level by level."""
     inside = [_markup(child, in_math=in_math) + escape(child.tail or "") for child in node]
     return escape(node.text or "") + "".join(inside)
 
@@ -133,9 +135,9 @@ def questions(numbers: Iterable[str] = (), sources: str | Path = NOTEBOOKS) -> l
     return bank
 
 
-def of_inventory(form: str, numbers: Iterable[str] = ()) -> list[Question]:
-    """One form of the concept inventory, "before" or "after", of some lessons such as ("04",), or
-    of all.
+def of_inventory(form: str, numbers: Collection[str] = ()) -> list[Question]:
+    """One form of the concept inventory, "before" or "after", of some lessons such as ("04",), by
+    their two digits, or of all.
 
     Raises PublishError for a lesson without ideas.
     """
@@ -144,7 +146,7 @@ def of_inventory(form: str, numbers: Iterable[str] = ()) -> list[Question]:
         raise PublishError(f"The inventory has no questions about lesson {min(missing)}.")
     bank = []
     for idea in ideas:
-        question = getattr(idea, form)
+        question = getattr(idea, form)  # `form` is the name of its attribute, too
         bank.append(
             Question(
                 id=f"i{question.id}",
@@ -181,7 +183,7 @@ def _question(lesson: str, cells: list[NotebookNode], index: int) -> Question:
     # by default the cell above
     needed = CONTEXT.get(f"{lesson}-{cell.id}", (cells_above[-1].id,))
     context = [_introduction_in(above) for above in cells_above if above.id in needed]
-    *introduction, text = ask.split(BREAK)
+    *introduction, text = ask.split(BREAK)  # the last paragraph asks
     origin = escape(ORIGIN.format(lesson_title, section))
     return Question(
         id=f"q{lesson}-{cell.id}",
@@ -197,8 +199,7 @@ def _question(lesson: str, cells: list[NotebookNode], index: int) -> Question:
 def _exported(option: Option) -> Option:
     """An option in XHTML, whose explanation says first whether it is right."""
     verdict = "Right" if option.right else "No"
-    why = xhtml(f"{verdict}. {option.why}")
-    return Option(xhtml(option.text, inline=True), why, option.right)
+    return Option(xhtml(option.text, inline=True), xhtml(f"{verdict}. {option.why}"), option.right)
 
 
 def _introduction_in(cell: NotebookNode) -> str:
@@ -211,12 +212,14 @@ def _introduction_in(cell: NotebookNode) -> str:
 
 
 def moodle(bank: list[Question]) -> bytes:
-    """Questions as Moodle XML, in one category per lesson."""
+    """Questions as Moodle XML in UTF-8, in one category per lesson."""
     return filled("moodle.xml.j2", bank=bank, mark=MARK).encode()
 
 
 def qti(bank: list[Question]) -> bytes:
-    """Questions as an IMS content package of QTI 2.1 items, a zip file."""
+    """Questions as an IMS content package of QTI 2.1 items: the bytes of a zip file, in which each
+    question is a file items/ID.xml.
+    """
     items = {
         f"items/{question.id}.xml": filled("qti_item.xml.j2", question=question)
         for question in bank
@@ -234,11 +237,12 @@ def qti(bank: list[Question]) -> bytes:
 
 
 def write_export(path: Path, content: bytes) -> None:
-    """Write an export to a new file or over an earlier export.
+    """Write an export to a new file or over an earlier export; its folder is made.
 
-    Raises PublishError if something else stands there, OSError.
+    content: what `moodle` or `qti` returns, which ends with MARK. Raises PublishError if something
+    else stands there, OSError if it cannot be written.
     """
-    # the mark stands within the last 100 bytes
+    # 100 bytes: room for MARK, and for what follows it
     if path.exists() and not (path.is_file() and MARK.encode() in path.read_bytes()[-100:]):
         raise PublishError(
             f"{path} is not an earlier export, so it was left unchanged. Choose another name."

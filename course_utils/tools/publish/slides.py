@@ -37,19 +37,21 @@ from .lectures import Block, Lecture, Slide, read_lecture
 from .mathematics import with_mathml
 
 DECK = Path(__file__).parent / "deck"
+# a sign that many fonts lack, as a drawing: the sign itself, and its strokes (from signs.json)
 SIGN = (
     '<svg class="sign" viewBox="0 0 24 24" role="img" aria-label="{}" fill="none" '
     'stroke="currentColor" stroke-width="2" stroke-linecap="round">{}</svg>'
 )
 EXPLORER = re.compile(r'data-explorer="(\w+)"')
-WORDS_IN_A_LOOK = 40  # a room looks at a slide for as long as 40 words take to say
+# an estimate: a room looks at a slide for as long as 40 words take to say, about 15 seconds
+WORDS_IN_A_LOOK = 40
 KINDS = ("title", "opening", "plain")  # of slides, by their level
 # of a book or of decks: a web address with a host, or an absolute or relative folder
 ADDRESS = re.compile(r"https?://[^/\s]\S*|/([\w.~%-]\S*)?|[\w.~%-][\w./~%-]*")
 
 
 def lectures(sources: str | Path = NOTEBOOKS) -> dict[str, Path]:
-    """{key: path} of all lectures, in the order of their lessons."""
+    """{key: path} of the lessons that have a lecture, in their order, such as {"04": ...}."""
     paths = {
         key: Path(sources) / "lectures" / f"{path.stem}.md" for key, path in parts(sources).items()
     }
@@ -59,12 +61,13 @@ def lectures(sources: str | Path = NOTEBOOKS) -> dict[str, Path]:
 def explorer_pages(book: str, sources: str | Path = NOTEBOOKS) -> dict[str, str]:
     """The addresses of all explorers in the book, by their names.
 
-    book: its address or folder; a lesson's explorer stands in a cell named after it, mostly in a
-    further part.
+    book: its address or folder, "" for addresses within the book. An explorer NAME stands in a cell
+    with the id explore-NAME, mostly of a further part; an "_" of its name is a "-" there.
     """
     folder = f"{book.rstrip('/')}/" if book else ""
     pages = {}
     for path in parts(sources).values():
+        # in the notebook's JSON, which need not be parsed for this
         for name in re.findall(r'"id": "explore-([\w-]+)"', path.read_text(encoding="utf-8")):
             explorer = name.replace("-", "_")
             if (SOURCE / f"{explorer}.js").exists():
@@ -81,24 +84,27 @@ def deck_cells(
 
     explorer_links: what `explorer_pages` returns, for links from the pictures of explorers; without
     it, no links.
+
+    Raises PublishError for a cell that cannot be embedded.
     """
     # {path: {id: cell}}: `_embedded` fills it, so that each notebook is read once
     cells_by_notebook: dict[Path, dict[str, nbformat.NotebookNode]] = {}
     bodies = [
         _body(lecture, slide, cells_by_notebook, explorer_links or {}) for slide in lecture.slides
     ]
+    words = [_words(slide, body) for slide, body in zip(lecture.slides, bodies)]
+    durations = seconds_of_slides(lecture, words)
     cells = []
     start = 0  # the minute in which the slide's section begins
-    durations = seconds_of_slides(lecture, list(map(_words, lecture.slides, bodies)))
     for slide, body, seconds in zip(lecture.slides, bodies, durations, strict=True):
         cells.append(_raw(f'<section class="{KINDS[slide.level]}" data-timing="{seconds}">'))
-        for press, group in itertools.groupby(body, key=lambda cell: cell.metadata.press):
-            shown = list(group)
+        for press, cells_of_press in itertools.groupby(body, lambda cell: cell.metadata.press):
             if press:
-                shown = [_raw('<div class="fragment">'), *shown, _raw("</div>")]
-            cells += shown
-        times = filled("notes.md.j2", lecture=lecture, slide=slide, start=start)
-        for note in filter(str.strip, [times, *slide.texts("notes")]):
+                cells += [_raw('<div class="fragment">'), *cells_of_press, _raw("</div>")]
+            else:
+                cells += cells_of_press
+        plan_or_minutes = filled("notes.md.j2", lecture=lecture, slide=slide, start=start)
+        for note in filter(str.strip, [plan_or_minutes, *slide.texts("notes")]):
             cells += [_raw('<aside class="notes">'), _text(note), _raw("</aside>")]
         cells.append(_raw("</section>"))
         start += slide.minutes
@@ -125,9 +131,9 @@ def _code_cell(
 
 
 def _words(slide: Slide, body: list[nbformat.NotebookNode]) -> int:
-    """How many words are read on a slide, and said."""
-    texts = [cell.source for cell in body if cell.cell_type == "markdown"] + slide.texts("notes")
-    return sum(len(text.split()) for text in texts)
+    """How many words are read on a slide, and said: those of its text and notes, without code."""
+    texts_read = [cell.source for cell in body if cell.cell_type == "markdown"]
+    return sum(len(text.split()) for text in texts_read + slide.texts("notes"))
 
 
 def _body(
@@ -136,7 +142,10 @@ def _body(
     cells_by_notebook: dict[Path, dict[str, nbformat.NotebookNode]],
     explorer_links: dict[str, str],
 ) -> list[nbformat.NotebookNode]:
-    """The cells that a slide shows; `metadata.press` says at which press of a key."""
+    """The cells that a slide shows; `metadata.press` says at which press of a key.
+
+    The first is its heading. cells_by_notebook, explorer_links: for `_embedded`.
+    """
     cells = [_heading_cell(lecture, slide)]
     for block in slide.blocks:
         if block.kind == "embed":
@@ -148,8 +157,8 @@ def _body(
             cells.append(_text(block.text, block.press))
     number = lecture.lesson[:2]
     if slide.level == 0 and number in LESSONS:
-        the_map = {"text/html": the_way(number)._repr_html_()}
-        cells.append(_code_cell("", [nbformat.v4.new_output("display_data", the_map)]))
+        map_as_html = {"text/html": the_way(number)._repr_html_()}
+        cells.append(_code_cell("", [nbformat.v4.new_output("display_data", map_as_html)]))
     return cells
 
 
@@ -169,9 +178,11 @@ def _embedded(
     cells_by_notebook: dict[Path, dict[str, nbformat.NotebookNode]],
     explorer_links: dict[str, str],
 ) -> nbformat.NotebookNode:
-    """The cell that a block embeds, ready to be shown. Raises PublishError.
+    """The cell that a block embeds, ready to be shown.
 
     cells_by_notebook: {path: {id: cell}} of those that were read; what is read is added.
+
+    Raises PublishError for no notebook, no such cell, or one that would show nothing.
     """
     path = (lecture.path.parent / block.text).resolve()
     if path not in cells_by_notebook:
@@ -206,7 +217,7 @@ def _on_a_slide(shown: str, explorer_links: dict[str, str]) -> str:
     """
     if "</iframe>" in shown:
         script = (DECK / "frame.html").read_text(encoding="utf-8")
-        # the frame's page stands in srcdoc='...', so the script goes, escaped, before the last quote
+        # the frame's page is in srcdoc='...', so the script goes, escaped, before the last quote
         return shown.replace("'></iframe>", f"{html.escape(script)}'></iframe>")
     explorer = EXPLORER.search(shown)
     if explorer is None or explorer[1] not in explorer_links:
@@ -221,8 +232,8 @@ def _on_a_slide(shown: str, explorer_links: dict[str, str]) -> str:
 def seconds_of_slides(lecture: Lecture, words: list[int]) -> list[int]:
     """The seconds of each slide: its share of its section's minutes, by its words.
 
-    words: those that are read and said on each slide; a pause to look is added. What comes before
-    the first section is part of that section.
+    words: how many are read and said on each slide; a pause to look is added. What comes before the
+    first section is part of that section. Returns [] for a lecture without sections.
     """
     weights = [WORDS_IN_A_LOOK + count for count in words]
     section_starts = [index for index, slide in enumerate(lecture.slides) if slide.level == 1]
@@ -240,22 +251,26 @@ def seconds_of_slides(lecture: Lecture, words: list[int]) -> list[int]:
 
 
 def book_seen_from(out: str | Path) -> str | None:
-    """The address of the book for links of decks in the folder `out`; None if there is no book.
+    """The address of the book for links of decks in the folder `out`: "" if that is the book's own
+    folder, None if there is no book.
 
     It is looked for in `out` itself, beside it as `book`, and where `course book` puts it.
     """
     for folder in (Path(out), Path(out).parent / "book", Path("build/book")):
         if (folder / MARKER).exists():
-            way = os.path.relpath(folder, out).replace(os.sep, "/")
-            return "" if way == "." else quote(way)
+            address = os.path.relpath(folder, out).replace(os.sep, "/")
+            return "" if address == "." else quote(address)
     return None
 
 
 def render(path: Path, book: str | None = None) -> str:
     """The deck of one lecture as HTML text.
 
-    book: where the book's pages are, as in `write_deck`. Raises PublishError for a lecture that
-    cannot be read, or an address that is none.
+    path: the lecture's file, in the folder `lectures` below the lessons.
+    book: where the book's pages are, as in `write_deck`.
+
+    Raises PublishError for a lecture that cannot be read, or a `book` that is neither an address
+    nor a folder.
     """
     from nbconvert.exporters import HTMLExporter
 
@@ -264,9 +279,9 @@ def render(path: Path, book: str | None = None) -> str:
             f"--book must be an address (https://...) or a folder beside the deck; got {book!r}."
         )
     lecture = read_lecture(path)
-    explorer_links = {} if book is None else explorer_pages(book, path.parents[1])
+    explorer_links = {} if book is None else explorer_pages(book, path.parents[1])  # the lessons
     signs = json.loads(_read(DECK / "signs.json"))
-    deck = {
+    deck = {  # for index.html.j2
         "title": lecture.title,
         **_styles_and_script(),
         "own": _read(DECK / "deck.js"),  # the deck's own script; `script` is reveal.js
@@ -288,6 +303,7 @@ def _read(path: Traversable) -> str:
 
 
 def _styles_and_script() -> dict[str, str]:
+    # "css" and "script": reveal.js, as sphinx_revealjs brings it, with the deck's own styles
     from pygments.formatters import HtmlFormatter
 
     reveal = resources.files("sphinx_revealjs") / "_static" / "revealjs"
@@ -309,8 +325,10 @@ def write_deck(
     """Write NN_name.slides.html to a folder, which is created if needed. Returns its path.
 
     book: the address of the book, or its folder seen from the deck's ("" if both are one), for
-    links from the pictures of explorers. Without it, there are none. Raises PublishError for a
-    lesson without a lecture or a lecture that cannot be read, ValueError for no lesson, OSError.
+    links from the pictures of explorers. Without it, there are none.
+
+    Raises PublishError for a lesson without a lecture, and as `render` does; ValueError for an
+    unknown lesson; OSError if the deck cannot be written.
     """
     path = Path(sources) / "lectures" / f"{lesson_named(number, sources).stem}.md"
     if not path.is_file():

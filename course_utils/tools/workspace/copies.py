@@ -1,7 +1,8 @@
 """The learner's copies of the lessons, written without overwriting a person's work.
 
-What was written last is in the workspace's record (RECORD): for each file the checksums of its
-cells, by id. A file whose cells differ from them is the learner's.
+What was written last is in the workspace's record, the JSON file RECORD: for each file's name,
+without its folder, the checksums of its cells by id; and under WRITER, who wrote it. A file whose
+cells differ from the record is the learner's.
 """
 
 import json
@@ -35,7 +36,8 @@ REPORT_STUB = "YOUR ANSWER HERE"  # nbgrader's wording
 GLOSSARY = "glossary.ipynb"
 SOLUTION = re.compile(rf"^([ \t]*){BEGIN}[ \t]*$.*?^[ \t]*{END}[ \t]*$", re.MULTILINE | re.DOTALL)
 TO_A_LESSON = re.compile(r"(?<=\]\()[\w./-]+(?=\.ipynb)")
-# in the record: the version of the course that wrote there last. A newer one may have other lessons
+# the key of the record's version: of the course that wrote it last. A newer one may have other
+# lessons
 WRITER = "version"
 PATIENCE = 5  # seconds that a command waits for another
 LEFT_ALONE = {  # why a file was left as it is
@@ -54,6 +56,7 @@ class CopyError(RuntimeError):
 class FileReport(NamedTuple):
     """What was done with the file of a lesson.
 
+    name: of the file, such as "04_pooling.ipynb".
     action: "written", "renewed", "unchanged"; "kept" if the learner's version stays although the
     lesson has changed; "unreadable" if the file is not a notebook, which stays too; "merged".
     description: how it was merged.
@@ -64,7 +67,7 @@ class FileReport(NamedTuple):
     description: str = ""
 
 
-def existing(folder: str | Path | None = None) -> Path:
+def existing_workspace(folder: str | Path | None = None) -> Path:
     """The named workspace; by default the current folder if it is one, else `workspace` in it.
 
     Raises CopyError if there is none.
@@ -97,8 +100,9 @@ def stub_out(source: str) -> str:
 def learner_copy(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """Make the learner's version of a source notebook.
 
-    It ends above the pictures for the lecture. Solutions and reports become stubs; outputs are
-    removed.
+    It ends above the pictures for the lecture. Solutions and reports become stubs; outputs and the
+    course's own metadata are removed. The source is not changed. Raises ValueError, as `stub_out`
+    does.
     """
     copy = deepcopy(notebook)
     copy.cells = lesson_cells(copy)
@@ -118,9 +122,13 @@ def with_note(
     code: nbformat.NotebookNode,
     link: Callable[[str], str],
 ) -> nbformat.NotebookNode:
-    """A learner's copy with two more cells below its title, and with other links to lessons.
+    """Put two more cells below the title of a learner's copy, and change its links to lessons.
 
-    link: makes the new address from that of a link, such as "further/05_effects".
+    note, code: these cells.
+    link: makes the new address from that of a link, such as "further/05_effects"; both are without
+    .ipynb.
+
+    Returns `copy` itself, which is changed.
     """
     for cell in copy.cells:
         if cell.cell_type == "markdown":
@@ -139,7 +147,7 @@ def write_workspace(
     SAVED.
 
     Raises CopyError with a one-sentence message if there are no sources or the workspace cannot be
-    written. Work done before the error is recorded.
+    written, ValueError for a damaged source. Work done before the error is recorded.
     """
     workspace = Path(workspace)
     lessons = _sources(Path(sources))
@@ -160,25 +168,28 @@ def reset_lesson(
 ) -> tuple[str, Path | None]:
     """Restore one lesson, such as "04", after saving the learner's file in the folder SAVED.
 
-    Returns (file name, path of the saved file or None). Raises CopyError with a one-sentence
-    message, or ValueError for no lesson; the learner's file then stays where it was.
+    Returns (file name, path of the saved file; None if there was no file, or nothing to reset in
+    it). Raises CopyError with a one-sentence message, or ValueError for an unknown lesson or a
+    damaged source; the learner's file then stays where it was.
     """
     lesson = lesson_named(key, sources)
     target = workspace / f"{name_of(lesson)}.ipynb"
     text = copied(lesson)
     saved = None
     with changing(workspace) as record:
-        learners = _content(target)
-        if learners is not None and learners != text.encode():
-            saved = save_beside(learners, workspace / SAVED, target.name)
+        previous = _content(target)
+        if previous is not None and previous != text.encode():
+            saved = save_beside(previous, workspace / SAVED, target.name)
         target.parent.mkdir(exist_ok=True)
-        _replace(target, learners, text)
+        _replace(target, previous, text)
         record[target.name] = checksums(text)
     return target.name, saved
 
 
 def report_lines(reports: list[FileReport], workspace: Path) -> list[str]:
-    """What was done to each file, and what to do about one that was left alone, in lines."""
+    """What was done to each file, and what to do about one that was left alone: a line for each,
+    but for unchanged ones.
+    """
     # the commands find these two by themselves
     option = "" if workspace in (Path("workspace"), Path()) else f' --workspace "{workspace}"'
     lines = []
@@ -205,15 +216,15 @@ def _sources(folder: Path) -> list[Path]:
     lessons = parts(folder).values()
     if not lessons:
         raise CopyError(f"There are no lessons in {folder}. Install the course again.")
-    return [*lessons, *folder.glob(GLOSSARY)]
+    return [*lessons, *folder.glob(GLOSSARY)]  # which finds one or none
 
 
 def copied(
     lesson: Path, make: Callable[[nbformat.NotebookNode], nbformat.NotebookNode] = learner_copy
 ) -> str:
-    """The text of a learner's copy, or of what `make` makes of the source.
+    """The text of a learner's copy, or of what `make` makes of the source notebook.
 
-    Raises ValueError for a damaged source.
+    Its metadata name the kernel of this environment. Raises ValueError for a damaged source.
     """
     copy = make(read_notebook(lesson))
     copy.metadata.update(_kernel())
@@ -243,7 +254,8 @@ def _kernel() -> dict[str, Any]:
 def write_copy(target: Path, text: str, record: dict[str, Any]) -> str:
     """Write one lesson unless that would lose the learner's work.
 
-    Returns the action taken, as in `FileReport`.
+    record: a workspace's, as `changing` yields it; it gets the checksums of what stands there then,
+    unless the learner's file stays. Returns the action taken, as in `FileReport`.
     """
     action = "written"
     if target.exists():
@@ -268,22 +280,25 @@ def write_copy(target: Path, text: str, record: dict[str, Any]) -> str:
 def _merge_and_save(
     target: Path, text: str, record: dict[str, Any], saved_files: Path
 ) -> FileReport:
-    content = target.read_bytes()
-    learners, course = parse_notebook(content), parse_notebook(text)
-    if learners is None or course is None:
+    # `text` is the course's new version; what stands in `target` is the learner's, which is saved
+    previous = target.read_bytes()
+    learner_notebook, course_notebook = parse_notebook(previous), parse_notebook(text)
+    if learner_notebook is None or course_notebook is None:
         return FileReport(target.name, "unreadable")
     checksums_written = _recorded_checksums(record, target.name)
-    cells, counts = merge(learners["cells"], course["cells"], checksums_written)
+    cells, counts = merge(learner_notebook["cells"], course_notebook["cells"], checksums_written)
     merged_text = write_notebook({
-        **learners,
+        **learner_notebook,
         "cells": cells,
-        "metadata": {**course["metadata"], **learners["metadata"]},
-        "nbformat_minor": max(course["nbformat_minor"], learners["nbformat_minor"]),
+        "metadata": {**course_notebook["metadata"], **learner_notebook["metadata"]},
+        "nbformat_minor": max(
+            course_notebook["nbformat_minor"], learner_notebook["nbformat_minor"]
+        ),
     })  # fmt: skip
     report = FileReport(target.name, "unchanged")
-    if fingerprint(merged_text) != fingerprint(content):
-        saved = save_beside(content, saved_files, target.name)
-        _replace(target, content, merged_text)
+    if fingerprint(merged_text) != fingerprint(previous):
+        saved = save_beside(previous, saved_files, target.name)
+        _replace(target, previous, merged_text)
         description = f"{in_words(counts)}; your previous file is {SAVED}/{saved.name}"
         if not checksums_written:
             description += (
@@ -315,8 +330,10 @@ def _replace(target: Path, previous: bytes | None, text: str) -> None:
 def changing(workspace: Path) -> Generator[dict[str, Any]]:
     """Yield a workspace's record, to be changed while no other command changes the workspace.
 
-    The folder is made if it is missing. Changes are written even after an error. An OSError becomes
-    a CopyError that says what to do. Raises CopyError, too, if a newer course wrote the record: its
+    The folder is made if it is missing. Changes are written even after an error.
+
+    Raises CopyError, with what to do, in place of an OSError (also of the caller's block), if
+    another command holds the workspace for PATIENCE, or if a newer course wrote the record: its
     lessons would be taken back to older ones.
     """
     path = workspace / RECORD

@@ -15,8 +15,8 @@ from .copies import GLOSSARY, LEFT_ALONE, report_lines, write_workspace
 from .live import write_live
 from .overview import overview
 
-# No pop-up about fetching news, no dates beside the lessons' names; the layout that JupyterLab
-# starts with.
+# a folder of settings: no pop-up about fetching news, no dates beside the lessons' names; and the
+# layout that JupyterLab starts with
 LAB_SETTINGS = Path(__file__).parent / "lab_settings"
 # JupyterLab's name for the layout called "default"
 FIRST_LAYOUT = LAB_SETTINGS / "default-37a8.jupyterlab-workspace"
@@ -38,9 +38,11 @@ HOMELESS = {
 def keep_jupyter_files_out_of_home(workspace: str | Path) -> bool:
     """Have Jupyter keep its files in the workspace if the home folder cannot be written, or made.
 
-    Returns whether it does.
+    It sets those variables of HOMELESS that are not set. Returns whether the home folder cannot be
+    written.
     """
     home = Path(os.path.expanduser("~"))
+    # the home folder, or the nearest folder above it that exists
     existing = next(folder for folder in (home, *home.parents) if os.path.exists(folder))
     if existing.is_dir() and os.access(existing, os.W_OK):
         return False
@@ -66,9 +68,11 @@ def write_at_first(workspace: str | Path) -> None:
 def write_side_by_side(workspace: str | Path, file: Path) -> str:
     """Have JupyterLab show a live copy, and its page at the right of it.
 
-    Returns the address for `command_line`.
+    file: the live copy, as a path in the workspace. A layout of its name is stored, or replaced.
+    Returns the address, below Lab's own, for `command_line`.
     """
-    page, name = file.with_suffix(".html").as_posix(), file.stem
+    page = file.with_suffix(".html").as_posix()
+    # JupyterLab's names for the two views
     left, right = f"notebook:{file.as_posix()}", f"htmlviewer:{page}"
     dock = {
         "type": "split-area",
@@ -78,6 +82,7 @@ def write_side_by_side(workspace: str | Path, file: Path) -> str:
             {"type": "tab-area", "currentIndex": 0, "widgets": [widget]} for widget in (left, right)
         ],
     }
+    # in the form in which JupyterLab stores its layout: the open files, and the two sidebars
     data = {
         "layout-restorer:data": {
             "main": {"dock": dock, "current": left},
@@ -90,15 +95,19 @@ def write_side_by_side(workspace: str | Path, file: Path) -> str:
     with suppress(OSError):  # JupyterLab then opens the live copy alone
         from jupyterlab_server.workspaces_handler import WorkspacesManager
 
-        manager = WorkspacesManager(str(Path(workspace) / LAB_FILES))
-        manager.save(name, json.dumps({"data": data, "metadata": {"id": name}}))
-    return f"workspaces/{name}/tree/{file.as_posix()}"
+        WorkspacesManager(str(Path(workspace) / LAB_FILES)).save(
+            file.stem, json.dumps({"data": data, "metadata": {"id": file.stem}})
+        )
+    return f"workspaces/{file.stem}/tree/{file.as_posix()}"
 
 
 def command_line(
     workspace: str | Path, flags: Sequence[str] = (), page: str = FIRST_PAGE
 ) -> list[str]:
-    """The command line that starts JupyterLab on a page of a workspace."""
+    """The command line that starts JupyterLab on a page of a workspace.
+
+    flags: more of JupyterLab's options. page: below its address, such as FIRST_PAGE.
+    """
     command = [
         sys.executable,
         "-m",
@@ -127,8 +136,15 @@ def open_lab(
 ) -> None:
     """Write the copies of the lessons, and become JupyterLab on one of them.
 
-    flags: for JupyterLab. live: the lesson of a live copy, such as "04". route: the last word of
-    one of ROUTES. Raises CopyError.
+    flags: for JupyterLab.
+    write_only: write the copies, and return. Without it, this process becomes JupyterLab, or exits
+    with its exit code.
+    live: the lesson of a live copy to write and to open, such as "04".
+    route: the last word of one of ROUTES; its first lesson with an open exercise is opened, unless
+    there is `live`.
+    say: shows a line to the learner.
+
+    Raises CopyError, or ValueError for an unknown lesson.
     """
     if keep_jupyter_files_out_of_home(workspace):
         say(
@@ -139,7 +155,7 @@ def open_lab(
     if route:
         page = _show_route(workspace, route, say)
     if live:
-        page = _show_live(workspace, live, say)
+        page = _write_live_copy(workspace, live, say)
     _write_lessons(workspace, say)
     if not route:
         say("One day, all cores, or everything? --route day, course or everything shows the way.")
@@ -181,18 +197,20 @@ def _become_lab(command: list[str]) -> None:
 
 
 def _show_route(workspace: Path, route: str, say: Callable[[str], object]) -> str:
-    """Print the lessons of a route.
+    """Say the lessons of a route.
 
-    Returns JupyterLab's page of the first one that has an open exercise.
+    Returns JupyterLab's page of the first one that has an open exercise, else of the first one.
     """
+    # exactly one, or this raises a ValueError
     (name,) = [name for name in ROUTES if name.endswith(route)]
-    picture = overview(workspace).on(name)
-    say(picture.plan())
-    lesson = picture.next[0] if picture.next else picture.lessons[0]
+    on_route = overview(workspace).on(name)
+    say(on_route.plan())
+    lesson = on_route.next[0] if on_route.next else on_route.lessons[0]
     return f"tree/{parts()[lesson.key].relative_to(NOTEBOOKS).as_posix()}"
 
 
-def _show_live(workspace: Path, key: str, say: Callable[[str], object]) -> str:
+def _write_live_copy(workspace: Path, key: str, say: Callable[[str], object]) -> str:
+    """Write the live copy of a lesson, and say where it is. Returns its page in JupyterLab."""
     file, edited = write_live(workspace, key)
     if edited:
         say(

@@ -13,7 +13,7 @@ from ..pages import filled
 from .copies import CopyError, changing, copied, learner_copy, with_note, write_copy
 from .merging import fingerprint
 
-WIDTH = 88  # of a comment
+WIDTH = 88  # columns of a comment, with its "# ": as wide as formatters make code by default
 NOTE = (
     "**This is a live copy of [{name}](../{name}).** Its worked cells are empty but for a comment "
     "that says what to write. Write it, or add `reveal()` below the comment and press Ctrl+Enter: "
@@ -26,28 +26,31 @@ NOTE = (
 def typed_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
     """The cells that are emptied in a live copy: worked ones that are not folded.
 
-    Each is numbered by its place.
+    A cell is worked if its metadata `course.does` say what to write. The place of a cell in this
+    list, from 1, is its number in the live copy, on the page to type, and for `reveal`.
     """
     worked = [cell for cell in notebook.cells if cell.metadata.get("course", {}).get("does")]
     return [cell for cell in worked if not cell.metadata.get("jupyter", {}).get("source_hidden")]
 
 
 def live_copy(notebook: nbformat.NotebookNode, *, key: str, name: str) -> nbformat.NotebookNode:
-    """The live copy of a source notebook; `key` is its key, `name` its file in the workspace.
+    """The live copy of a source notebook; `key` is its key, `name` its file in the workspace, such
+    as "further/05_effects.ipynb".
 
     A learner's copy, except for the worked cells, links to other lessons, and two cells after the
     title. Raises CopyError if there is nothing to empty.
     """
-    typed = {cell.id: cell for cell in typed_cells(notebook)}
-    if not typed:
+    cells_to_empty = {cell.id: cell for cell in typed_cells(notebook)}
+    if not cells_to_empty:
         raise CopyError(
             f"{name} has no cells to type, so there is no live copy of it; cores have one."
         )
-    numbers = {cell_id: number for number, cell_id in enumerate(typed, 1)}
+    numbers = {cell_id: number for number, cell_id in enumerate(cells_to_empty, 1)}
     copy = learner_copy(notebook)
     for cell in copy.cells:
-        if cell.id in typed:
-            purpose = f"{numbers[cell.id]}. {typed[cell.id].metadata.course.does}"
+        if cell.id in cells_to_empty:
+            # from the source, since a learner's copy has no metadata `course`
+            purpose = f"{numbers[cell.id]}. {cells_to_empty[cell.id].metadata.course.does}"
             cell.source = textwrap.indent(textwrap.fill(purpose, WIDTH - len("# ")), "# ")
             # JupyterLab tells `reveal` the id of the cell that runs, and nothing else about where
             # it is
@@ -66,12 +69,15 @@ def _live_id(key: str, cell_id: str) -> str:
 
 
 def live_file(name: str) -> Path:
-    """The file of a live copy, as a path in the workspace."""
+    """The file of a live copy, as a path in the workspace. name: of the lesson's notebook."""
     return Path(LIVE) / f"{Path(name).stem}_live.ipynb"
 
 
 def page_to_type(notebook: nbformat.NotebookNode, key: str) -> str:
-    """The code of the emptied cells as an HTML page, to read beside the live copy or to print."""
+    """The code of the emptied cells as an HTML page, to read beside the live copy or to print.
+
+    notebook: the source. key: of the lesson, such as "04".
+    """
     typed_ids = [cell.id for cell in typed_cells(notebook)]
     heading = ""
     sections = []
@@ -95,12 +101,13 @@ def write_live(
 ) -> tuple[Path, bool]:
     """Write the live copy of a lesson into a workspace, and a page of the code to type.
 
-    An edited live copy stays as it is, and so does its page. Returns the copy's file in the
-    workspace, and whether it was edited. Raises CopyError with a one-sentence message, or ValueError
-    for no lesson.
+    An edited live copy stays as it is, and so does its page if there is one. Returns the copy's
+    file, as a path in the workspace, and whether it was edited. Raises CopyError with a
+    one-sentence message, or ValueError for an unknown lesson.
     """
     path = lesson_named(key, sources)
-    key, file = part_of(path), live_file(path.name)
+    key = part_of(path)  # "04" also if it was called "4"
+    file = live_file(path.name)
     target = Path(workspace) / file
     to_type = target.with_suffix(".html")
     text = copied(path, partial(live_copy, key=key, name=f"{name_of(path)}.ipynb"))
@@ -115,8 +122,8 @@ def write_live(
 def reveal(lesson: str | None = None, number: int | None = None) -> None:
     """Bring the code of an emptied cell of a live copy back.
 
-    lesson, number: such as "04", 3 for the third cell of lesson 04; by default, the cell that is
-    running.
+    lesson, number: such as "04", 3 for the third emptied cell of lesson 04; by default, the cell
+    that is running.
 
     The code takes the place of the running cell's text, or goes into a new cell below if that has
     other code. If there is nothing to bring back, a sentence says so.
@@ -125,8 +132,7 @@ def reveal(lesson: str | None = None, number: int | None = None) -> None:
 
     shell = get_ipython()
     # what JupyterLab sent to run this cell; an IPython without a kernel has no `get_parent`
-    get_request = getattr(shell, "get_parent", dict)
-    request = get_request() or {}
+    request = (shell.get_parent() if hasattr(shell, "get_parent") else None) or {}
     running_id = str(request.get("metadata", {}).get("cellId", ""))
     cell = _cell_to_reveal(lesson, number, running_id)
     if shell is None or cell is None:
@@ -136,8 +142,7 @@ def reveal(lesson: str | None = None, number: int | None = None) -> None:
             'reveal("04", 1).'
         )
         return
-    code = request.get("content", {}).get("code", "")
-    lines = [line.strip() for line in code.splitlines()]
+    lines = map(str.strip, request.get("content", {}).get("code", "").splitlines())
     # anything but comments and the call of `reveal` itself
     has_own_code = any(line and not line.startswith(("#", "reveal(")) for line in lines)
     shell.set_next_input(cell.source, replace=not has_own_code)
@@ -146,10 +151,16 @@ def reveal(lesson: str | None = None, number: int | None = None) -> None:
 def _cell_to_reveal(
     lesson: str | None, number: int | None, running_id: str
 ) -> nbformat.NotebookNode | None:
-    """Cell `number` of a lesson, else the one whose id in the live copy is `running_id`."""
+    """Emptied cell `number` of a lesson or, without a lesson, the one whose id in the live copy is
+    `running_id`; None if there is no such cell.
+    """
+    # `_live_id` puts the key, which has no "_" itself, between "live_" and the next "_"
     key = running_id.removeprefix("live_").partition("_")[0] if lesson is None else lesson
     path = parts().get(key)
     cells = typed_cells(read_notebook(path)) if path else []
     if lesson is None:
-        return {_live_id(key, cell.id): cell for cell in cells}.get(running_id)
-    return dict(enumerate(cells, 1)).get(number or 0)  # 0, which no cell has, for None
+        chosen = [cell for cell in cells if _live_id(key, cell.id) == running_id]
+    else:
+        # not cells[number - 1], which would take 0 and below from the end
+        chosen = [cell for place, cell in enumerate(cells, start=1) if place == number]
+    return chosen[0] if chosen else None

@@ -1,7 +1,7 @@
 """Merge a lesson that both the learner and the course changed, cell by cell.
 
-Cells are plain dictionaries, as in a notebook's JSON. A checksum per cell id identifies what the
-course last wrote.
+Cells are plain dictionaries, as in a notebook's JSON, with their source as one text. A checksum per
+cell id identifies what the course last wrote.
 """
 
 import hashlib
@@ -13,8 +13,8 @@ from typing import Any
 
 Cell = dict[str, Any]
 
-VALID_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-NOTE_ID = re.compile(r".*-(yours|frame)-\w{8}")  # ids of the notes below
+VALID_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # as nbformat defines it
+NOTE_ID = re.compile(r".*-(yours|frame)-\w{8}")  # as `_note_about` makes it
 TEXT_NOTE = (
     "*Your text from before the update. The course has changed this cell, too; its new text is "
     "above.*\n\n"
@@ -48,7 +48,7 @@ STUB = ["# YOUR CODE HERE", "raise NotImplementedError()"]  # nbgrader's wording
 def parse_notebook(content: str | bytes) -> dict[str, Any] | None:
     """A notebook of format 4 from its text, as plain data; None for anything else.
 
-    A cell without an id has "".
+    A cell without a valid id has "". Each cell has metadata, and its source is one text.
     """
     try:
         notebook = json.loads(content)
@@ -72,7 +72,10 @@ def _read_cell(cell: Cell) -> Cell:
 
 
 def checksum(cell: Cell) -> str:
-    """A checksum of what a person edits in a cell: its type and its text, whatever its line ends."""
+    """A checksum of what a person edits in a cell: its type and text, whatever its line ends.
+
+    It has 16 hexadecimal digits of SHA-256, which is enough to tell versions of a cell apart.
+    """
     text = "".join(cell["source"]).replace("\r\n", "\n")
     return hashlib.sha256(json.dumps([cell["cell_type"], text]).encode()).hexdigest()[:16]
 
@@ -86,13 +89,13 @@ def fingerprint(notebook_text: str | bytes) -> list[str] | None:
 
 
 def checksums(notebook_text: str) -> dict[str, str]:
-    """The checksum of each cell, by id, in order."""
+    """The checksum of each cell of a notebook that the course wrote, by id, in order."""
     # a test ensures that the course's cells have ids
     return {cell["id"]: checksum(cell) for cell in json.loads(notebook_text)["cells"]}
 
 
 def merge(
-    learners: list[Cell], new: list[Cell], checksums_written: dict[str, str]
+    learner_cells: list[Cell], course_cells: list[Cell], checksums_written: dict[str, str]
 ) -> tuple[list[Cell], Counter[str]]:
     """Merge the learner's cells with the course's new ones.
 
@@ -100,38 +103,45 @@ def merge(
     Where both changed a cell, the course's version is used, with the learner's text in a note
     below.
 
-    checksums_written: checksum by id of what the course last wrote, or empty if unknown; every
-    difference then counts as changed by both.
+    checksums_written: checksum by id of what the course last wrote, or empty if unknown; every cell
+    that differs then counts as changed by both, but an answer stays an answer.
     """
     counts: Counter[str] = Counter()
-    course = {cell["id"]: cell for cell in new}
-    learners = identified(learners, course, checksums_written)
-    versions = {cell["id"]: cell for cell in learners if cell["id"] in course}
-    followers = _followers(learners, course, checksums_written, counts)
-    texts_present = {cell["source"] for cell in learners}
+    course_by_id = {cell["id"]: cell for cell in course_cells}
+    learner_cells = identified(learner_cells, course_by_id, checksums_written)
+    learner_by_id = {cell["id"]: cell for cell in learner_cells}
+    followers = _followers(learner_cells, course_by_id, checksums_written, counts)
+    texts_present = {cell["source"] for cell in learner_cells}
     merged = list(followers[""])
-    for cell in new:
-        for part in _merge_cell(
-            cell, versions.get(cell["id"]), checksums_written.get(cell["id"]), counts
-        ):
-            # an interrupted update may have left the same note
-            if not (NOTE_ID.fullmatch(part["id"]) and part["source"] in texts_present):
-                merged.append(part)
-        merged += followers.get(cell["id"], [])
+    for course_cell in course_cells:
+        cell_id = course_cell["id"]
+        cells = _merge_cell(
+            course_cell, learner_by_id.get(cell_id), checksums_written.get(cell_id), counts
+        )
+        # without a note that an interrupted update has left already
+        merged += [
+            cell
+            for cell in cells
+            if not (NOTE_ID.fullmatch(cell["id"]) and cell["source"] in texts_present)
+        ]
+        merged += followers.get(cell_id, [])
     return merged, counts
 
 
 def _followers(
-    learners: list[Cell],
-    course: dict[str, Cell],
+    learner_cells: list[Cell],
+    course_by_id: dict[str, Cell],
     checksums_written: dict[str, str],
     counts: Counter[str],
 ) -> dict[str, list[Cell]]:
-    """The learner's own cells by the id of the course's cell above; "" for those on top."""
+    """The learner's own cells by the id of the course's cell above; "" for those on top.
+
+    Adds to `counts` how many cells the course has removed and the learner has added.
+    """
     followers: dict[str, list[Cell]] = {"": []}
     id_above = ""
-    for cell in learners:
-        if cell["id"] in course:
+    for cell in learner_cells:
+        if cell["id"] in course_by_id:
             id_above = cell["id"]
         elif checksums_written.get(cell["id"]) == checksum(cell):
             counts["removed"] += 1
@@ -143,53 +153,55 @@ def _followers(
 
 
 def _merge_cell(
-    new: Cell, version: Cell | None, last_written: str | None, counts: Counter[str]
+    course_cell: Cell, learner_cell: Cell | None, last_written: str | None, counts: Counter[str]
 ) -> list[Cell]:
     """What takes the place of a course's cell: nothing, a cell, or a cell and a note below.
 
-    version: the learner's version of it.
+    Adds to `counts` how the cell was treated.
+
+    learner_cell: the learner's version of it, None if there is none.
     last_written: the checksum of what the course wrote there last.
     """
-    course_changed = checksum(new) != last_written
-    if version is None:
+    course_changed = checksum(course_cell) != last_written
+    if learner_cell is None:
         counts["new" if course_changed else "deleted"] += 1
-        return [new] if course_changed else []
+        return [course_cell] if course_changed else []
     # only the course has changed the cell
-    if course_changed and checksum(version) == last_written:
+    if course_changed and checksum(learner_cell) == last_written:
         counts["renewed"] += 1
-        return [new]
+        return [course_cell]
     # the learner's text stays, with what the course says about the cell
-    kept = {**version, "metadata": {**version["metadata"], **new["metadata"]}}
-    if checksum(version) == checksum(new):
+    kept = {**learner_cell, "metadata": {**learner_cell["metadata"], **course_cell["metadata"]}}
+    if checksum(learner_cell) == checksum(course_cell):
         return [kept]
     # an answer to an exercise
-    if exercise_of(new) is not None:
+    if exercise_of(course_cell) is not None:
         counts["answers"] += 1
-        if not course_changed or not has_other_frame(version, new):
+        if not course_changed or not has_other_frame(learner_cell, course_cell):
             return [kept]
         counts["frames"] += 1
-        return [kept, _note_about(new, "frame", FRAME_NOTE + as_block(new))]
+        return [kept, _note_about(course_cell, "frame", FRAME_NOTE + as_block(course_cell))]
     # only the learner has changed the cell
     if not course_changed:
         counts["edited"] += 1
         return [kept]
     # both have
     counts["both"] += 1
-    return [new, *_notes_with_replaced_text(version)]
+    return [course_cell, *_notes_with_replaced_text(learner_cell)]
 
 
-def _notes_with_replaced_text(version: Cell) -> list[Cell]:
-    if not version["source"].strip():
+def _notes_with_replaced_text(learner_cell: Cell) -> list[Cell]:
+    if not learner_cell["source"].strip():
         return []
-    if version["cell_type"] == "markdown":
-        return [_note_about(version, "yours", TEXT_NOTE + version["source"])]
-    return [_note_about(version, "yours", CODE_NOTE + as_block(version))]
+    if learner_cell["cell_type"] == "markdown":
+        return [_note_about(learner_cell, "yours", TEXT_NOTE + learner_cell["source"])]
+    return [_note_about(learner_cell, "yours", CODE_NOTE + as_block(learner_cell))]
 
 
 def _note_about(cell: Cell, kind: str, text: str) -> Cell:
     note = {
         "cell_type": "markdown",
-        "id": f"{cell['id'][:50]}-{kind}-{_new_id()}",
+        "id": f"{cell['id'][:49]}-{kind}-{_new_id()}",  # of at most 64 characters
         "metadata": {},
         "source": text,
     }
@@ -199,29 +211,32 @@ def _note_about(cell: Cell, kind: str, text: str) -> Cell:
 
 
 def identified(
-    learners: list[Cell], course: dict[str, Cell], checksums_written: dict[str, str]
+    learner_cells: list[Cell], course_by_id: dict[str, Cell], checksums_written: dict[str, str]
 ) -> list[Cell]:
-    """The learner's cells, each with the id of the matching course cell, or an unused one.
+    """Copies of the learner's cells, each with the id of the matching course cell, or with an id
+    that no other cell has.
 
     An editor may have dropped or duplicated ids. A cell is then identified by its text, an answer
     by the name of its exercise.
     """
-    unused_ids = dict.fromkeys([*checksums_written, *course])  # in order
+    unused_ids = dict.fromkeys([*checksums_written, *course_by_id])  # in order
     used_ids = {""}
     cells: list[Cell] = []
-    for cell in learners:
+    for cell in learner_cells:
         # of several cells with one id, the first keeps it
         cell_id = "" if cell["id"] in used_ids else cell["id"]
         used_ids.add(cell_id)
         unused_ids.pop(cell_id, None)
         cells.append({**cell, "id": cell_id})
     for cell in cells:
-        if cell["id"] not in checksums_written and cell["id"] not in course:
+        if cell["id"] not in checksums_written and cell["id"] not in course_by_id:
             # the first unused id of the course that fits; else the cell's own id, or a new one
             matching = (
                 unused_id
                 for unused_id in unused_ids
-                if _is_same_cell(cell, course.get(unused_id), checksums_written.get(unused_id))
+                if _is_same_cell(
+                    cell, course_by_id.get(unused_id), checksums_written.get(unused_id)
+                )
             )
             cell["id"] = next(matching, cell["id"] or _new_id())
             unused_ids.pop(cell["id"], None)
@@ -229,7 +244,7 @@ def identified(
 
 
 def _new_id() -> str:
-    return uuid.uuid4().hex[:8]
+    return uuid.uuid4().hex[:8]  # as long as those of nbformat; NOTE_ID expects 8, too
 
 
 def _is_same_cell(cell: Cell, course_cell: Cell | None, last_written: str | None) -> bool:
@@ -253,29 +268,31 @@ def has_other_frame(answer: Cell, stub: Cell) -> bool:
     """Whether an answer lacks a line of its frame."""
     lines = {line.strip() for line in answer["source"].splitlines()}
     frame = {line.strip() for line in stub["source"].splitlines()}
-    # an answer replaces the stub, so those lines may be missing
+    # an answer replaces STUB, so those lines may be missing
     return not frame <= lines.union(STUB)
 
 
 def as_block(cell: Cell) -> str:
-    """A cell's text as a fenced code block, even if it contains backticks."""
+    """A cell's text as a fenced code block in Markdown, even if it contains backticks."""
     text = cell["source"]
     language = "python" if cell["cell_type"] == "code" else ""
+    # longer than any row of backticks inside, and three at least
     longest = max(map(len, re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text}\n{fence}"
 
 
 def in_words(counts: Counter[str]) -> str:
-    """A one-line description of a merge."""
-    parts = [f"{counts[key]} {words}" for key, words in IN_WORDS.items() if counts[key]]
-    return f"cells: {', '.join(parts) or 'put into the order of the course'}"
+    """A one-line description of a merge, from the counts that `merge` returns."""
+    phrases = [f"{counts[key]} {words}" for key, words in IN_WORDS.items() if counts[key]]
+    return f"cells: {', '.join(phrases) or 'put into the order of the course'}"
 
 
 def write_notebook(notebook: dict[str, Any]) -> str:
     """The text of a notebook, formatted as nbformat does it, in ASCII.
 
-    JSON can hold lone surrogates, and a file in UTF-8 cannot.
+    notebook: as `parse_notebook` returns it. In ASCII, because JSON can hold lone surrogates, and a
+    file in UTF-8 cannot.
     """
     cells = [{**cell, "source": cell["source"].splitlines(True)} for cell in notebook["cells"]]
     return json.dumps({**notebook, "cells": cells}, indent=1, sort_keys=True) + "\n"

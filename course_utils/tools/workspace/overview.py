@@ -19,11 +19,12 @@ from ...diary.schedule import Schedule, ScheduleProblem
 from ...diary.workspace import RECORD, current
 from ..pages import filled
 
+# slower than the 238 of adults who read English silently (Brysbaert 2019): the texts are technical
 WORDS_A_MINUTE = 200
 CELL_SECONDS = 30  # to run a code cell and look at what it prints
+LINE_SECONDS = 3  # to read a line of a code cell, unless the cell is folded
 OPEN_QUESTIONS = ("recall", "which-first")  # cells of questions with an answer to open
-LINE_SECONDS = 3  # to read a line of it, unless the cell is folded
-PICTURE_MINUTES = QUESTION_MINUTES = 1
+PICTURE_MINUTES = QUESTION_MINUTES = 1  # to look at one picture, to answer one question
 EXERCISE = re.compile(
     r"^## Exercise: (?P<title>.+)\n+`(?P<id>\d\d-[a-z0-9-]+)` · difficulty", re.MULTILINE
 )
@@ -56,12 +57,17 @@ def lessons(folder: str | Path = NOTEBOOKS) -> tuple[Lesson, ...]:
 
 
 def _read_lesson(key: str, notebook: Mapping[str, Any]) -> Lesson:
-    cells = [cell for cell in lesson_cells(notebook) if cell["cell_type"] == "markdown"]
-    texts = [_text(cell) for cell in cells if not _is_written_by_learner(cell)]
+    texts = [
+        _text(cell)
+        for cell in lesson_cells(notebook)
+        if cell["cell_type"] == "markdown" and not _is_written_by_learner(cell)
+    ]
+    # without the number in front of it, as in "# 04 Pooling"
     title = texts[0].splitlines()[0].removeprefix("# ").partition(" ")[2]
     stated = re.search(r"About (\d+) minutes", texts[0])
     minutes = int(stated[1]) if stated else lesson_minutes(notebook)
     exercises = tuple(
+        # `capitalize` would make the other letters small
         (match["id"], match["title"][:1].upper() + match["title"][1:])
         for match in EXERCISE.finditer("\n\n".join(texts))
     )
@@ -69,7 +75,7 @@ def _read_lesson(key: str, notebook: Mapping[str, Any]) -> Lesson:
 
 
 def lesson_minutes(notebook: Mapping[str, Any]) -> int:
-    """How long a notebook takes: by one rule, rounded to a multiple of five.
+    """How long a notebook takes: by one rule, rounded to a multiple of five, at least five.
 
     notebook: a lesson as nbformat or json reads it, with its outputs.
 
@@ -89,8 +95,9 @@ def lesson_minutes(notebook: Mapping[str, Any]) -> int:
 
 def _reading_minutes(cell: Mapping[str, Any]) -> float:
     text, cell_id = _text(cell), cell.get("id", "")
-    is_open = cell_id in OPEN_QUESTIONS
-    questions = text.count("<details>") if is_open else int(cell_id.startswith("quiz-"))
+    questions = (
+        text.count("<details>") if cell_id in OPEN_QUESTIONS else int(cell_id.startswith("quiz-"))
+    )
     return (
         words_in(text) / WORDS_A_MINUTE
         + questions * QUESTION_MINUTES
@@ -109,6 +116,7 @@ def _running_minutes(cell: Mapping[str, Any]) -> float:
 
 
 def _is_picture(cell: Mapping[str, Any]) -> bool:
+    # a picture is an image of matplotlib or a drawing in HTML
     shown = [output.get("data", {}) for output in cell.get("outputs", [])]
     return any(
         "image/png" in data or "<svg" in "".join(data.get("text/html", "")) for data in shown
@@ -124,7 +132,7 @@ def _is_written_by_learner(cell: Mapping[str, Any]) -> bool:
 
 
 def words_in(markdown: str) -> int:
-    """The number of words to read."""
+    """The number of words to read: pieces between blanks that hold a letter or a digit."""
     # without code blocks
     text = re.sub(r"^ *(```|~~~).*?^ *\1", " ", markdown, flags=re.MULTILINE | re.DOTALL)
     # without the addresses of links, then without tags and addresses that are written out
@@ -133,7 +141,7 @@ def words_in(markdown: str) -> int:
     return len(re.findall(r"\S*\w\S*", text))
 
 
-# ---------------------------------------------------------------- the picture
+# ---------------------------------------------------------------- progress
 
 
 def in_hours(number: int) -> str:
@@ -161,7 +169,7 @@ def overview(folder: str | Path | None) -> Overview:
     """
     if folder is None or not (Path(folder) / RECORD).is_file():
         return Overview(lessons(), frozenset())
-    from ..ideas.sheets import calibration, due_today  # what they need takes half a second
+    from ..ideas.sheets import calibration, due_today  # late: its imports take half a second
 
     try:
         items, writing, schedule = due_today(Path(folder))
@@ -181,7 +189,7 @@ class Overview:
     """What `progress` returns. `lessons`: all lessons of the course; `passed`: ids of exercises.
 
     due: how many things `course review` would ask. sure: {how sure: (answers, right ones)}. notice:
-    about the record.
+    a sentence about the file of the review, if something was wrong with it; else empty.
     """
 
     lessons: tuple[Lesson, ...]
@@ -222,10 +230,11 @@ class Overview:
         return sum(lesson.minutes for lesson in self.lessons)
 
     def on(self, route: str) -> Overview:
-        """The same for the lessons of one of ROUTES."""
+        """The same for the lessons of one of ROUTES. Raises KeyError for another name."""
         if route == "everything":
             return self
         cores = [lesson for lesson in self.lessons if lesson.is_core]
+        # None in ROUTES stands for all cores
         wanted = ROUTES[route] or [lesson.key for lesson in cores]
         return replace(self, lessons=tuple(lesson for lesson in cores if lesson.key in wanted))
 
@@ -247,8 +256,10 @@ class Overview:
         )
 
     def _passed_of(self, lessons: Sequence[Lesson]) -> str:
-        exercises = sum(len(lesson.exercises) for lesson in lessons)
-        return f"{sum(map(self.done, lessons))} of {exercises}"
+        # such as "12 of 40": exercises that are passed, and all
+        return (
+            f"{sum(map(self.done, lessons))} of {sum(len(lesson.exercises) for lesson in lessons)}"
+        )
 
     @property
     def advice(self) -> str:
@@ -278,10 +289,11 @@ class Overview:
 
     def plan(self) -> str:
         """The lessons with their minutes and what is passed, and what comes next, in lines."""
-        title_width = max((len(lesson.title) for lesson in self.lessons), default=0)
-        squares_width = max((len(lesson.exercises) for lesson in self.lessons), default=0)
         return filled(
-            "plan.txt.j2", picture=self, title_width=title_width, squares_width=squares_width
+            "plan.txt.j2",
+            picture=self,
+            title_width=max((len(lesson.title) for lesson in self.lessons), default=0),
+            squares_width=max((len(lesson.exercises) for lesson in self.lessons), default=0),
         )
 
     def __repr__(self) -> str:

@@ -11,11 +11,13 @@ nb_execution_mode = "off"  # tests compare the lessons' stored outputs with fres
 nb_code_prompt_show, nb_code_prompt_hide = "Show the code", "Hide the code"
 # on paper, show the picture of a view that is interactive on screen
 nb_mime_priority_overrides = [("singlehtml", "image/png", 0)]
-myst_heading_anchors = 3
+myst_heading_anchors = 3  # links may lead to headings of the levels 1 to 3
+# anchors must be those of JupyterLab: the lessons are read there too
 myst_heading_slug_func = "course_utils.tools.publish.headings.jupyter_anchor"
 
 html_theme = "pydata_sphinx_theme"
 html_theme_options = {
+    # empty lists take away what the theme would put there
     "logo": {"text": "Sentence embeddings"},
     "navbar_center": [],
     "navbar_end": ["theme-switcher"],
@@ -34,7 +36,7 @@ html_sidebars = {"**": ["lessons.html"]}
 html_static_path = ["static", "../formulas.css"]
 html_css_files = ["formulas.css", "book.css"]
 html_js_files = [("book.js", {"defer": "defer"})]
-html_copy_source = False
+html_copy_source = False  # no "show source": the sources were changed for the book
 html_use_index = False
 # a summary is fetched from its page, which browsers refuse for file: URLs
 html_show_search_summary = False
