@@ -80,9 +80,8 @@ def load_texts(folder: str | Path) -> pd.DataFrame:
 def _files_in(folder: Path) -> Iterator[tuple[str, Path, str]]:
     """(name, path, why it is not read, or "") of the files in a folder and the folders inside it.
 
-    A name is the path in the folder, with "/", in Unicode's form NFC. For a file whose ending
-    is not in READABLE it is the ending, or the file's name if that has none. Hidden files of this
-    kind are not yielded: nobody misses them.
+    A name is as in `_name_in`. For a file whose ending is not in READABLE it is the ending, or else
+    the file's name. Hidden files of this kind are not yielded: nobody misses them.
     """
     unreadable = []
     for parent, folders, files in os.walk(folder, onerror=unreadable.append):
@@ -107,10 +106,7 @@ def _files_in(folder: Path) -> Iterator[tuple[str, Path, str]]:
 
 
 def _utf8_text(path: Path) -> str | None:
-    """The text of a file, or None if it is in another encoding or holds a zero character.
-
-    Raises OSError if it cannot be read.
-    """
+    """The text of a file that can be read, or None if it is not in UTF-8 or holds a zero byte."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -226,9 +222,7 @@ def read_judged(
 
 
 def _spelled(name: str) -> str:
-    """A name as names are compared: accents in Unicode's form NFC, and each run of white space,
-    whatever its characters, as one blank.
-    """
+    """A name as names are compared: in Unicode's form NFC, and each run of spaces as one blank."""
     return " ".join(unicodedata.normalize("NFC", name).split())
 
 

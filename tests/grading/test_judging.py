@@ -211,7 +211,7 @@ def test_if_the_system_kills_a_process_its_hand_in_is_tried_once_more(marker, sl
     def kill_youngest_process():
         server = psutil.Process(marker.sandbox.process.pid)
         # until the submission's process has answered its first request
-        while marker.session is None or not marker.session.begun:
+        while marker.session is None or not marker.session.has_replied:
             time.sleep(0.3)
         # the youngest process is the submission's
         max(server.children(recursive=True), key=lambda process: process.pid).kill()
