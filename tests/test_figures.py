@@ -43,6 +43,10 @@ KINDS = {
     "a line across": (lambda value: plt.axvline(value), []),
     "bars": (lambda value: plt.bar(["cat", "dog"], [1, value]), ["bars: cat 1.000, dog "]),
     "bars to the right": (lambda value: plt.barh(["cat", "dog"], [1, value]), ["bars: cat 1.000, dog "]),
+    "many bars": (
+        lambda value: plt.bar(pd.date_range("2020-01-01", periods=1001), [value] * 1001),
+        ["bars: 1001 values"],
+    ),
     "seaborn's bars": (
         lambda value: sns.barplot(table(value), x="kind", y="y", hue="x", palette="deep"),
         ["bars 1: cat 0.000, dog 1.000", "bars 2: cat 0.250, dog "],
@@ -56,6 +60,10 @@ KINDS = {
     "a violin": (lambda value: plt.violinplot([[0, 1, value]]), ["band: corners "]),
     "a marked range": (lambda value: plt.axhspan(0, value), ["rectangle: corners "]),
     "a picture": (lambda value: plt.imshow([[0, 1], [2, value]]), ["row 0: 0.000 1.000", "row 1: 2.000 "]),
+    "a picture with a hole": (
+        lambda value: plt.imshow(np.ma.masked_equal([[0, 7], [2, int(8 * value)]], 7)),
+        ["row 0: 0.000 nan", "row 1: 2.000 4.000"],
+    ),
     "a large picture": (lambda value: plt.imshow(np.full((40, 40), value)), ["cells 40 x 40: 1600 values"]),
     "a mesh": (lambda value: plt.pcolormesh([[0, 1], [2, value]]), ["row 0: 0.000 1.000"]),
     "a heatmap": (

@@ -218,11 +218,11 @@ def test_chunks_that_would_leave_words_out_are_refused(size, step):
         # a title over several lines, not valid as YAML, or no text
         ("---\ntitle: >-\n  One\n  and two\n---\nText.", ["a.md > One and two\nText."]),
         ("---\ntitle: |\n  One\n---\nText.", ["a.md > One\nText."]),
+        ("---\ntags: @todo\ntitle: >-\n  One\n---\nText.", ["a.md > One\nText."]),
         ("---\ntitle: One: two\nother: [\n---\nText.", ["a.md > One: two\nText."]),
         ("---\ntitle: [One, two]\n---\nText.", ["a.md\nText."]),
         # lines --- that are no front matter, or hold no title, or are not at the very beginning
         ("---\n**Keep**: a note.\n\n---\n# One\nText.", ["a.md\n--- **Keep**: a note. ---", "a.md > One\nText."]),
-        ("---\ntags: @todo\ntitle: >-\n  One\n---\nText.", ["a.md > One\nText."]),
         ("---\n---\nText.", ["a.md\nText."]),
         ("---\n# a comment\n---\nText.", ["a.md\nText."]),
         ("---\n- a list\n---\nText.", ["a.md\n--- - a list --- Text."]),

@@ -28,7 +28,7 @@ from .figures import GUIDE, OWN_WORDS
 MANY = 1000
 # the kinds of artists that can be put into words
 KNOWN = Axes, Axis, Legend, Line2D, LineCollection, Patch, PathCollection, QuadMesh, Text
-# but not what inherits from these, such as the arrows of a field, which show more
+# but not what inherits from these: images with places of their own show more than their cells
 KNOWN_EXACTLY = AxesImage, FillBetweenPolyCollection
 
 
@@ -88,7 +88,10 @@ class _Drawn:
         """Values as text: floats with the decimals of this picture, integers and others as they
         are; more than MANY are abbreviated.
         """
-        values = np.ma.filled(values, np.nan)  # an array, with NaN in place of what is masked
+        # an array, with NaN in place of what is masked, which integers cannot be
+        values = np.ma.filled(
+            values if np.ma.getmask(values) is np.ma.nomask else values.astype(float), np.nan
+        )
         if values.size > MANY:
             twentieths = np.quantile(values, np.linspace(0, 1, 21), method="nearest")
             return f"{values.size} values, by twentieths {self._numbers(twentieths)}"
@@ -123,7 +126,7 @@ class _Drawn:
             middles = [bar.get_x() + bar.get_width() / 2 for bar in bars]
             names = _names_of_ticks(self.axes.xaxis)
         numbers = self._numbers(values)
-        if names:  # each bar has the name of the nearest tick
+        if names and len(values) <= MANY:  # each bar has the name of the nearest tick
             ticks = [min(names, key=lambda tick: abs(tick - middle)) for middle in middles]
             numbers = ", ".join(
                 f"{names[tick]} {value}" for tick, value in zip(ticks, numbers.split(), strict=True)

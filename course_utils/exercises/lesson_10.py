@@ -225,6 +225,7 @@ SCHEDULE = exercise(
         {"step < warmup": "step <= warmup", "/ warmup": "/ max(1, warmup)"},
         {"left =": "warmup = max(1, warmup)\n    left ="},
     ],
+    # the words of the error differ between integers and floats
     divided_by_zero=[
         {"step < warmup": "step <= warmup"},
         {"step < warmup": "step <= warmup", "step / warmup": "float(step) / warmup"},

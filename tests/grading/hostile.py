@@ -273,7 +273,7 @@ BUILT_NOTEBOOKS = {
     "a hundred megabytes of outputs": lambda: notebook_bytes(
         [
             code_cell(
-                source, exercise_id, outputs=[{"output_type": "stream", "text": "x" * 25_000_000}]
+                source, exercise_id, outputs=[{"output_type": "stream", "text": "x" * 35_000_000}]
             )
             for exercise_id, source in {MEAN_POOL: "", **WRONG}.items()
         ]
@@ -321,6 +321,7 @@ def submission(case):
     above, below = (list(map(code_cell, case.cells.get(place, []))) for place in ("", "below"))
     return described(
         build=lambda: hostile_hand_in(answer, above, below),
+        # with other cells in it, the grader has to recognise the lesson by its cells alone
         file_name="" if above or below else "04_pooling.ipynb",
     )
 
