@@ -71,7 +71,9 @@ def encoder_folder(name: str | Path | None = None) -> Path:
 
 
 def _chosen(name: str | Path | None) -> str | Path:
-    """The name that counts. The packaged encoder's public name always means the packaged one."""
+    """The name that counts. The packaged encoder's public name means the packaged one, unless a
+    folder has that name.
+    """
     if name is None:
         name = os.environ.get(ENV_VAR) or PACKAGED  # the variable may be set to ""
     return PACKAGED if name in (PUBLIC_NAME, SHORT_NAME) and not os.path.isdir(name) else name

@@ -1,10 +1,10 @@
 """Run the lessons with other encoders.
 
-`python -m tests.encoders [FAMILY ...] [--lesson PATTERN] ...` makes one small model with random
-weights of each family in `build/encoders`, and runs every lesson from top to bottom with
-COURSE_ENCODER naming its folder. A cell fails if it raises without being tagged to do so, or if a
-check refuses the lesson's own solution. What the lesson says only about the packaged encoder prints
-"skipped" and is counted.
+`python -m tests.encoders [FAMILY ...] [--lesson PATTERN] ...` makes a model with random weights of
+each family in `build/encoders`, all but one of them small, and runs every lesson from top to bottom
+with COURSE_ENCODER naming its folder. A cell fails if it raises without being tagged to do so, if it
+writes to stderr (but CUT), or if a check refuses the lesson's own solution. What the lesson says only
+about the packaged encoder prints "skipped" and is counted.
 """
 
 import json

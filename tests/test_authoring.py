@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course_utils._support.notebooks import exercise_parts, kind_of, parts
+from course_utils._support.notebooks import cores, exercise_parts, kind_of
 from course_utils.tools import authoring
 from course_utils.tools.publish.slides import render
 
@@ -215,7 +215,7 @@ def test_make_lesson_runs_each_file_with_a_case_for_every_lesson(request):
 
     Looks at the tests that pytest has collected: in `make test`, all of them.
     """
-    kinds = {path.name[:2]: kind_of(nbformat.read(path, 4)) for path in parts().values()}
+    kinds = {number: kind_of(nbformat.read(path, 4)) for number, path in cores().items()}
     lessons = {number for number, kind in kinds.items() if kind != "page"}
     lessons_of = defaultdict(set)  # {a test, "tests/test_x.py::test_y": lessons it has cases for}
     for item in request.session.items:

@@ -57,64 +57,57 @@ CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,Pooling (4)
 
 
 # people: {key: (name, e-mail address, login, SIS id)}
-@pytest.mark.parametrize(
-    "text, people",
-    [
-        (CANVAS, {"812": ("Lovelace, Ada", "", "al1", "S1")}),
-        (
-            "Identifier,Full name,Email address\nParticipant 812,,\nParticipant 813,,\n",
-            {"812": NOTHING_ELSE, "813": NOTHING_ELSE},
-        ),
-        (
-            "ID;Vollständiger Name;E-Mail-Adresse;Status\n"
-            "Teilnehmer/in812;Ada Lovelace;a@x.org;Keine Abgabe\n",
-            {"812": ("Ada Lovelace", "a@x.org", "", "")},
-        ),
-        (
-            "sep=;\r\nVorname;Nachname;Anmeldename\r\nAda;Lovelace;al1\r\n",
-            {"al1": ("Ada Lovelace", "", "", "")},
-        ),
-        ('Kurs,"Embeddings, 2026"\n\nMatrikelnummer,Name\n7,Ada\n', {"7": ("Ada", "", "", "")}),
-        (
-            "id\nParticipant\nparticipant x1\n",
-            {"Participant": NOTHING_ELSE, "participant x1": NOTHING_ELSE},
-        ),
-        *(
-            (
-                f"id{separator}name{separator}email\na1{separator}Lovelace, Ada{separator}a@x\n",
-                {"a1": ("Lovelace, Ada", "a@x", "", "")},
-            )
-            for separator in ";\t"
-        ),
-        ("Matrikelnr.;Name;Vorname\n1;Weber;Simon Paul\n", {"1": ("Simon Paul Weber", "", "", "")}),
-        (
-            "id,name,first name\n1,Simon Paul Weber,Simon Paul\n",
-            {"1": ("Simon Paul Weber", "", "", "")},
-        ),
-        ("id,name\n,\nada,Ada\n , \n,\n", {"ada": ("Ada", "", "", "")}),
-        ("A\nB\nC\nD\nE\nWohnort,Matrikelnummer\nUlm,7\n", {"7": NOTHING_ELSE}),
-    ],
-    ids=[
-        "Canvas",
-        "Moodle, blind",
-        "Moodle, German",
-        "sep=",
-        "lines above",
-        "the word Participant",
-        "semicolons",
-        "tabs",
-        "last name in Name",
-        "first name in name",
-        "empty lines",
-        "the last heading below five lines",
-    ],
-)
+# {what a row is for: (a roster's text, the people in it)}
+ROSTERS = {
+    "Canvas": (CANVAS, {"812": ("Lovelace, Ada", "", "al1", "S1")}),
+    "Moodle, blind": (
+        "Identifier,Full name,Email address\nParticipant 812,,\nParticipant 813,,\n",
+        {"812": NOTHING_ELSE, "813": NOTHING_ELSE},
+    ),
+    "Moodle, German": (
+        "ID;Vollständiger Name;E-Mail-Adresse;Status\n"
+        "Teilnehmer/in812;Ada Lovelace;a@x.org;Keine Abgabe\n",
+        {"812": ("Ada Lovelace", "a@x.org", "", "")},
+    ),
+    "sep=": (
+        "sep=;\r\nVorname;Nachname;Anmeldename\r\nAda;Lovelace;al1\r\n",
+        {"al1": ("Ada Lovelace", "", "", "")},
+    ),
+    "lines above": (
+        'Kurs,"Embeddings, 2026"\n\nMatrikelnummer,Name\n7,Ada\n',
+        {"7": ("Ada", "", "", "")},
+    ),
+    "the last heading below five lines": (
+        "A\nB\nC\nD\nE\nWohnort,Matrikelnummer\nUlm,7\n",
+        {"7": NOTHING_ELSE},
+    ),
+    "the word Participant": (
+        "id\nParticipant\nparticipant x1\n",
+        {"Participant": NOTHING_ELSE, "participant x1": NOTHING_ELSE},
+    ),
+    "semicolons": (
+        "id;name;email\na1;Lovelace, Ada;a@x\n",
+        {"a1": ("Lovelace, Ada", "a@x", "", "")},
+    ),
+    "tabs": ("id\tname\temail\na1\tLovelace, Ada\ta@x\n", {"a1": ("Lovelace, Ada", "a@x", "", "")}),
+    "last name in Name": (
+        "Matrikelnr.;Name;Vorname\n1;Weber;Simon Paul\n",
+        {"1": ("Simon Paul Weber", "", "", "")},
+    ),
+    "first name in name": (
+        "id,name,first name\n1,Simon Paul Weber,Simon Paul\n",
+        {"1": ("Simon Paul Weber", "", "", "")},
+    ),
+    "empty lines": ("id,name\n,\nada,Ada\n , \n,\n", {"ada": ("Ada", "", "", "")}),
+}
+
+
+@pytest.mark.parametrize("text, people", ROSTERS.values(), ids=ROSTERS)
 def test_rosters_as_platforms_write_them(tmp_path, text, people):
     (tmp_path / "roster.csv").write_text(text, encoding="utf-8-sig", newline="")
-    roster = read_roster(tmp_path / "roster.csv")
     assert {
         key: (learner.name, learner.email, learner.login, learner.sis)
-        for key, learner in roster.items()
+        for key, learner in read_roster(tmp_path / "roster.csv").items()
     } == people
 
 

@@ -113,6 +113,7 @@ def _conversion(name: str, cache: Path) -> str | None:
     from huggingface_hub import HfApi
 
     if not hub_answers():
+        # the cache names a file in refs after the whole revision, which is "refs/pr/N"
         requests = (cache / "refs").glob("refs/pr/*")
         return next((f"refs/pr/{request.name}" for request in requests), None)
     wanted = (True, "open", CONVERSION_TITLE, CONVERSION_BOT)
