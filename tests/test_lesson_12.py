@@ -154,7 +154,7 @@ def mined():
 def test_the_right_text_of_a_question_is_the_piece_of_its_page(mined):
     question, right, _, _ = mined[0][0]
     assert question == MEAN
-    assert right == [f"a.Series.mean {MEAN_BODY}"]
+    assert right == f"a.Series.mean {MEAN_BODY}"
 
 
 def test_near_pages_that_may_be_right_do_not_count_as_wrong(mined):
@@ -181,7 +181,7 @@ def test_a_page_asks_if_it_has_a_piece_and_a_summary_of_some_words(mined):
     ids=["one near text", "enough near texts"],
 )
 def test_a_group_has_the_right_text_first_and_no_text_twice(near, far, from_near, from_far):
-    ((_, texts),) = rerank.groups([("question", ["right"], near, far)], random.Random(0))
+    ((_, texts),) = rerank.groups([("question", "right", near, far)], random.Random(0))
     assert texts[0] == "right"
     assert len({*texts} & {*near}) == from_near
     assert len({*texts} & {*far}) == from_far

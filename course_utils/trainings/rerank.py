@@ -35,13 +35,15 @@ from .learning_curve import classifier
 from .search import DEPTH, RUNS, best, flat, pages, summary, text_vectors
 
 SCORES = FOLDER / "rerank.csv"  # one row per query and candidate: the cross-encoder's score
-MINED = FOLDER / "rerank_mined.csv"  # one row per question: its page, and the nearest wrong one
+# one row per question: the name of its page (`question`), and of the nearest wrong one (`nearest`)
+MINED = FOLDER / "rerank_mined.csv"
 # wrong pieces, judged by hand: 2 answers the question, 1 helps, 0 does neither
 LOOKED = TABLES / "mined_judgements.csv"
 # one row per EVERY steps: the loss, and how many held-out questions are right
 STEPS = FOLDER / "rerank_steps.csv"
 PIECE, PIECES = 80, 6  # words in a piece, pieces of a page
-# wrong pieces are drawn from DRAWN of the NEAR nearest, without the first SKIPPED of the wrong ones
+# wrong pieces are drawn from DRAWN of the NEAR nearest, without the first SKIPPED of the wrong ones,
+# which are the most likely to be right after all
 NEAR, SKIPPED, DRAWN = 60, 2, 20
 HARD = 3  # wrong pieces from near pages; one more is from any page
 GROUP = HARD + 2  # texts of a group: the right one, the near ones, the one from any page
@@ -52,7 +54,7 @@ EPOCHS, BATCH, RATE, SEED = 3, 8, 1e-4, 0  # of the training; BATCH: groups in a
 LONGEST, READ = 128, 160
 FOUND = ("windows", "windows with name and summary")  # ways of RUNS that find candidates
 
-Question = tuple[str, list[str], list[str], list[str]]  # (summary, [right], near, far): see `mined`
+Question = tuple[str, str, list[str], list[str]]  # (summary, right, near, far): see `mined`
 Group = tuple[str, list[str]]  # a question and texts, the right one first
 
 
@@ -99,10 +101,11 @@ def mined(docs: pd.DataFrame) -> tuple[list[Question], list[Row]]:
     """(questions, table): the questions that a cross-encoder is trained on, and a row for each with
     its page and the nearest wrong page.
 
-    A question is (summary, [right], near, far): the summary of a page, the text of its own piece,
-    the texts of pages that are near the summary and count as wrong, and the texts of all pages that
-    are not near. A text is a name and a piece. Each page, the right one too, takes part with the
-    piece that is nearest to the summary: so nearness alone does not tell right from wrong.
+    A question is (summary, right, near, far): the summary of a page, the text of its own piece, the
+    texts of pages that are near the summary and count as wrong, without the nearest SKIPPED, and the
+    texts of all pages that are not near. A text is a name and a piece. Each page, the right one
+    too, takes part with the piece that is nearest to the summary: so nearness alone does not tell
+    right from wrong.
 
     A near page does not count as wrong if its last name is the same (`Series.mean`,
     `DataFrame.mean`), if its summary is nearly the same, or if the right page holds its piece, too.
@@ -131,7 +134,7 @@ def mined(docs: pd.DataFrame) -> tuple[list[Question], list[Row]]:
         table.append({"question": names[page], "nearest": names[owners[near_wrong[0]]]})
         near = [texts[piece] for piece in near_wrong[SKIPPED : SKIPPED + DRAWN]]
         far = [texts[piece] for piece in others[NEAR:]]
-        questions.append((summaries[page], [texts[right]], near, far))
+        questions.append((summaries[page], texts[right], near, far))
     return questions, table
 
 
@@ -142,8 +145,8 @@ def groups(questions: list[Question], generator: random.Random) -> list[Group]:
     drawn = []
     for question, right, near, far in questions:
         hard = generator.sample(near, min(HARD, len(near)))
-        easy = generator.sample(far, GROUP - len(right) - len(hard))
-        drawn.append((question, right + hard + easy))
+        easy = generator.sample(far, GROUP - 1 - len(hard))
+        drawn.append((question, [right, *hard, *easy]))
     return drawn
 
 
