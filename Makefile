@@ -40,7 +40,7 @@ setup: $(VENV)/.ready
 
 $(VENV)/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info[:2] <= (3, 14) else "This course needs Python 3.11 to 3.14; %s is %s. Try: make PYTHON=python3.12 lab" % (sys.executable, sys.version.split()[0]))'
-	@echo "Setting up $(VENV): once, 2.5 GB on disk, a few minutes. First PyTorch, then the other packages."
+	@echo "Setting up $(VENV): once, 3 GB on disk, a few minutes. First PyTorch, then the other packages."
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) --no-deps --retries 2 --extra-index-url $(TORCH_INDEX) "$$(grep '^torch==' requirements.lock)"
 	$(PIP) -r requirements.lock

@@ -67,6 +67,10 @@ def answer(cells, **options):
     return function
 
 
+# where `str.splitlines` ends a line and Python does not
+SEPARATORS = "\u2028\u2029\x0b\x0c\x1c\x1d\x1e\x85"
+
+
 @pytest.mark.parametrize(
     "cells, given, right",
     [
@@ -212,38 +216,7 @@ def answer(cells, **options):
             6,
             id="a cell that is no Python",
         ),
-    ],
-)
-def test_code_means_what_it_means_in_the_notebook(cells, given, right):
-    assert answer(cells)(given) == right
-
-
-@pytest.mark.parametrize(
-    "cell",
-    [
-        "%%time\ndef f(x): return x",
-        "%%prun\ndef f(x): return x",
-        "%time DIM = 5\ndef f(x): return DIM",
-        "%%capture out\nDIM = 5\ndef f(x): return DIM",
-    ],
-)
-def test_what_a_magic_binds_is_there_in_a_run_from_the_top(cell):
-    assert reply_to(cell)["more"]
-    assert answer(cell, run="end")(5) == 5
-
-
-def test_an_answer_is_found_by_its_check_or_its_cell():
-    assert answer("def mine(x): return x || check('00-f', mine)")(1) == 1
-    assert answer("def other(x): return 0 || def mine(x): return x", ids={1: "00-f"})(1) == 1
-
-
-# where `str.splitlines` ends a line and Python does not
-SEPARATORS = "\u2028\u2029\x0b\x0c\x1c\x1d\x1e\x85"
-
-
-@pytest.mark.parametrize(
-    "cell, given, right",
-    [
+        # how Jupyter reads cells
         *(
             pytest.param(
                 f"# a{sign}comment (\ndef f(x): return x + 'a{sign}b'",
@@ -321,8 +294,27 @@ SEPARATORS = "\u2028\u2029\x0b\x0c\x1c\x1d\x1e\x85"
         pytest.param("for i in range(4): pass\ndef f(x): return i", 1, 3, id="for"),
     ],
 )
-def test_cells_are_read_as_jupyter_reads_them(cell, given, right):
-    assert answer(cell)(given) == right
+def test_code_means_what_it_means_in_the_notebook(cells, given, right):
+    assert answer(cells)(given) == right
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%%time\ndef f(x): return x",
+        "%%prun\ndef f(x): return x",
+        "%time DIM = 5\ndef f(x): return DIM",
+        "%%capture out\nDIM = 5\ndef f(x): return DIM",
+    ],
+)
+def test_what_a_magic_binds_is_there_in_a_run_from_the_top(cell):
+    assert reply_to(cell)["more"]
+    assert answer(cell, run="end")(5) == 5
+
+
+def test_an_answer_is_found_by_its_check_or_its_cell():
+    assert answer("def mine(x): return x || check('00-f', mine)")(1) == 1
+    assert answer("def other(x): return 0 || def mine(x): return x", ids={1: "00-f"})(1) == 1
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from fsrs import Card, Rating, Scheduler
 
 from course_utils import check, progress
-from course_utils._support.notebooks import cores, kind_of, lesson_cells, part_with
+from course_utils._support.notebooks import lesson_cells, part_with
 from course_utils.diary import schedule
 from course_utils.diary.passed import remember
 from course_utils.diary.workspace import RECORD
@@ -22,7 +22,7 @@ from course_utils.tools.ideas.inventory import FORMS, inventory
 from course_utils.tools.workspace.lab import write_at_first
 
 from .commands import output_of
-from .sources import SOURCES
+from .sources import DIVIDED, SOURCES
 
 # of the first answers: any time, which `test_a_damaged_record_is_moved_aside` has as text
 START = datetime(2026, 1, 5, 18, tzinfo=UTC)
@@ -42,8 +42,7 @@ def workspace(tmp_path, monkeypatch):
 # ---------------------------------------------------------------- the inventory
 
 
-# a lesson of the kind "page" has no exercises
-@pytest.mark.parametrize("key", [key for key in cores() if kind_of(SOURCES[key]) != "page"])
+@pytest.mark.parametrize("key", DIVIDED)
 def test_a_core_has_two_ideas_and_each_of_its_exercises_needs_one(key):
     ideas = [idea for idea in IDEAS if idea.lesson == key]
     assert len(ideas) == 2
@@ -203,10 +202,14 @@ def today(request, workspace, monkeypatch):
 
 
 def test_after_the_mistake_so_many_questions_a_day_of_a_finished_core_are_due(today):
-    questions = sheets.material("02")
-    assert today == [ITEM, *questions[: sheets.NEW_A_DAY]]
+    assert today == [ITEM, *sheets.material("02")[: sheets.NEW_A_DAY]]
     # first those to recall, of which the learner is not asked how sure they are
-    assert questions[:3] == ["02-recall-1", "02-recall-2", "02-recall-3"]
+    assert sheets.material("02")[:3] == ["02-recall-1", "02-recall-2", "02-recall-3"]
+
+
+def test_a_core_may_have_no_questions_from_memory(monkeypatch):
+    monkeypatch.setattr(sheets, "_cells", lambda path: [])  # as a lesson of the kind "page"
+    assert sheets.recalled_of.__wrapped__("02") == {}  # without the cache
 
 
 def test_a_passed_exercise_is_to_be_written_again_within_a_month(workspace, today):

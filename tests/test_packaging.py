@@ -185,9 +185,8 @@ def test_every_picture_is_shown():
     # `make screenshots` renews them all.
     pages = (ROOT / "notebooks/README.md", ROOT / "README.md")
     text = "".join(page.read_text(encoding="utf-8") for page in pages)
-    pictures = [path.name for path in (ROOT / "notebooks" / "pictures").iterdir()]
-    assert pictures
-    assert [name for name in pictures if f"pictures/{name})" not in text] == []
+    pictures = {path.name for path in (ROOT / "notebooks" / "pictures").iterdir()}
+    assert pictures == set(re.findall(r"pictures/([^)]+)\)", text))
 
 
 def test_the_readme_is_short_and_says_how_to_begin():

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from ..grading.platforms import PLATFORMS
 from .options import ANY_PATH, FILE, FOLDER, numbers, only_one
 
 
@@ -123,7 +124,7 @@ def release(
 )
 @click.option(
     "--feedback-zip",
-    type=click.Choice(["moodle", "canvas"]),
+    type=click.Choice([platform.name for platform in PLATFORMS if platform.feedback]),
     help="Also write the learners' pages to a zip, named as this platform takes them back.",
 )
 @click.option(

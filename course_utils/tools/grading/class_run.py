@@ -61,8 +61,7 @@ class Options:
     `late`.
     names: whether the class report names learners. book, decks: where its links lead.
     resemblance: also write which hand-ins share more than chance explains.
-    feedback_zip: also write the learners' pages as this platform takes them back: "moodle" or
-    "canvas".
+    feedback_zip: also write the learners' pages as this platform takes them back: its name.
     secret_pages: give the learners' pages names that nobody can guess, in this run and all later
     ones.
     """

@@ -105,14 +105,15 @@ def predictions_of(part: str) -> dict[str, tuple[str, tuple[Option, ...]]]:
 
 @functools.cache
 def recalled_of(lesson: str) -> dict[str, tuple[str, str]]:
-    """{id: (question, answer)} of the questions to answer from memory at the end of a core.
+    """{id: (question, answer)} of the questions to answer from memory at the end of a core; {}
+    if it has none.
 
     lesson: "02" for ids such as "02-recall-1". Raises KeyError if there is no such core.
     """
     sources = {cell["id"]: "".join(cell["source"]) for cell in _cells(cores()[lesson])}
     return {
         f"{lesson}-recall-{number}": question_and_answer
-        for number, question_and_answer in enumerate(RECALL.findall(sources["recall"]), 1)
+        for number, question_and_answer in enumerate(RECALL.findall(sources.get("recall", "")), 1)
     }
 
 
