@@ -12,8 +12,8 @@ NAMES = {
     "pooling": "cls_pool mean_pool max_pool normalise",
     "embedding": "embed",
     "nearest": "search",
-    "data": "load_reviews load_senses load_scored_pairs load_triplets load_queries load_docstrings load_doc_queries "
-    "load_doc_judgements load_doc_questions load_plot_queries",
+    "data": "load_reviews load_senses load_scored_pairs load_triplets load_queries load_docstrings "
+    "load_doc_queries load_doc_judgements load_doc_questions load_plot_queries",
     "own_data": "load_texts doubtful_texts read_judged",
     "exercises": "check hint solution",
     "exercises.search_engine": "search_targets",

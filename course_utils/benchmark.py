@@ -126,21 +126,21 @@ def halves_right(labels: ArrayLike, values: ArrayLike) -> np.ndarray:
 
 
 def score_table(
-    found: Mapping[str, np.ndarray], scores: ArrayLike, repeats: int = 1000
+    values_of: Mapping[str, np.ndarray], scores: ArrayLike, repeats: int = 1000
 ) -> pd.DataFrame:
     """One row per space: Spearman, Pearson, AUC and accuracy, each with its 95% interval.
 
     AUC and accuracy are for "similar or not": whether a pair's score is at least SIMILAR. The cells
     are text, such as "0.85 (0.80 to 0.90)".
 
-    found: a dictionary from names to similarities (n,), as `similarities` returns.
+    values_of: a dictionary from names of spaces to similarities (n,), as `similarities` returns.
     scores: the gold scores (n,), from 0 to 5.
     repeats: how many resamples each interval is computed from, see `evaluation.bootstrap`.
     """
     scores = np.asarray(scores)
     labels = (scores >= SIMILAR).astype(int)
     rows = {}
-    for name, values in progress_bar(iterable=found.items(), unit="space"):
+    for name, values in progress_bar(iterable=values_of.items(), unit="space"):
         measured = {
             "Spearman": bootstrap(spearman, scores, values, repeats=repeats),
             "Pearson": bootstrap(pearson, scores, values, repeats=repeats),

@@ -211,7 +211,7 @@ def _documented(place: str) -> Iterator[tuple[str, str]]:
     exported = getattr(home, "__all__", None)
     # without such a list, what is defined there, then what is inherited
     for name in exported or vars(home) | dict.fromkeys(dir(home)):
-        # some names are listed, but not defined here, or None
+        # a name may be listed without being defined, or its value may be None
         if name.startswith("_") or inspect.getattr_static(home, name, None) is None:
             continue
         value = getattr(home, name)
@@ -223,7 +223,7 @@ def _documented(place: str) -> Iterator[tuple[str, str]]:
             or isinstance(value, (np.ufunc, property))
         ):
             continue  # data, such as a constant or a submodule
-        # methods of C types have None
+        # `__module__` is None for methods of C types
         is_from_elsewhere = not (getattr(value, "__module__", None) or "").startswith(place)
         if exported is None and inspect.ismodule(home) and is_from_elsewhere:
             continue  # imported from another module

@@ -98,24 +98,23 @@ def embed(
     route = _route([prompt + sentence for sentence in row_of], model, precision)
     _warn_of_cuts(route, list(row_of), sentences)
 
-    # [(rows of `row_of`, their vectors (rows, poolings, hidden))]
     def vectors_of(batch: list[int]) -> list[tuple[list[int], np.ndarray]]:
-        encoded = []
+        encoded = []  # [(rows, as in `row_of`; their vectors (rows, poolings, hidden))]
         with torch.inference_mode():
-            for places, states, mask in route.states(batch):
-                pooled = [POOLINGS[name](states, mask).float() for name in poolings]
-                vectors = torch.stack(pooled, dim=1)
-                encoded.append(
-                    (places, (normalise(vectors) if normalize else vectors).cpu().numpy())
+            for rows, states, mask in route.states(batch):
+                pooled = torch.stack(
+                    [POOLINGS[name](states, mask).float() for name in poolings], dim=1
                 )
+                vectors = normalise(pooled) if normalize else pooled
+                encoded.append((rows, vectors.cpu().numpy()))
         return encoded
 
     vectors_of_row = {}  # {row: (poolings, hidden)}
     with _token_bar(route) as bar:
         for encoded in each(vectors_of, route.batches(), route.threads):
-            for places, vectors in encoded:
-                vectors_of_row.update(zip(places, vectors, strict=True))
-                bar.update(sum(route.lengths[place] for place in places))
+            for rows, vectors in encoded:
+                vectors_of_row.update(zip(rows, vectors, strict=True))
+                bar.update(sum(route.lengths[row] for row in rows))
     by_pooling = np.stack([vectors_of_row[row_of[sentence]] for sentence in sentences], axis=1)
     return tuple(by_pooling) if isinstance(pooling, tuple) else by_pooling[0]
 

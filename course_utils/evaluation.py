@@ -17,16 +17,16 @@ def _columns(*columns: ArrayLike) -> list[np.ndarray]:
     checked = []
     for place, values in enumerate(columns, start=1):
         column = np.asarray(values)
-        if column.dtype.kind not in "biuf":  # truth values, integers of both kinds, floats
+        if column.dtype.kind not in "biuf":  # booleans, integers with or without a sign, floats
             raise TypeError(f"argument {place} must hold numbers; got {column.dtype}")
         if column.ndim < 1 or column.shape[-1] == 0:
             raise ValueError(
                 f"argument {place} is empty or a single number; a list of numbers is needed"
             )
-        missing = column.size - int(np.isfinite(column).sum())
-        if missing:
+        not_finite = int((~np.isfinite(column)).sum())
+        if not_finite:
             raise ValueError(
-                f"argument {place} holds {missing} values that are not finite (NaN or infinity)"
+                f"argument {place} holds {not_finite} values that are not finite (NaN or infinity)"
             )
         checked.append(column.astype(np.float64))
     lengths = [column.shape[-1] for column in checked]
@@ -102,7 +102,8 @@ def auc(labels: ArrayLike, scores: ArrayLike) -> float | np.ndarray:
     """
     labels, scores = _two_classes(labels, scores)
     positives = labels.sum(axis=-1)
-    # how many pairs have the positive above: the ranks of the positives, less their least sum
+    # how many pairs of a positive and a negative have the positive above: the sum of the ranks of
+    # the positives, less the least that it can be
     above = (labels * ranks(scores)).sum(axis=-1) - positives * (positives + 1) / 2
     return _plain(above / (positives * (labels.shape[-1] - positives)))
 

@@ -154,12 +154,12 @@ def _load_packaged() -> Pair:  # cached, as checking the checksum reads all weig
 def _load_folder(folder: str | Path, masked_lm: bool = False) -> Pair:
     # what changes when a model is saved again to its folder: the sizes and times of its files
     files = [(path, path.stat()) for path in _model_files(folder)]
-    stamp = tuple((str(path), about.st_size, about.st_mtime_ns) for path, about in files)
+    stamp = tuple((str(path), stat.st_size, stat.st_mtime_ns) for path, stat in files)
     return _load_as_it_is(folder, masked_lm, stamp)
 
 
-# with a limit, since a model that is saved again leaves its earlier state here; a session loads far
-# fewer
+# limited, since a model that is saved again leaves its earlier state here; 64 is far more than a
+# session loads
 @functools.lru_cache(maxsize=64)
 def _load_as_it_is(folder: str | Path, masked_lm: bool, stamp: tuple) -> Pair:
     # `stamp` is not read: another one makes another entry in the cache
@@ -198,7 +198,7 @@ def max_tokens(tokenizer: PreTrainedTokenizerFast, model: PreTrainedModel) -> in
     table = getattr(getattr(model.base_model, "embeddings", None), "position_embeddings", None)
     if getattr(table, "padding_idx", None) is not None:
         positions -= table.padding_idx + 1
-    # transformers keeps there the folder that a model was loaded from
+    # `_name_or_path` is the folder that transformers loaded the model from
     return min(stated_length(model.config._name_or_path) or tokenizer.model_max_length, positions)
 
 

@@ -86,7 +86,8 @@ def lines(
 ) -> Figure:
     """Draw one line per entry of `series`; if there are several, each is labelled at its right end.
 
-    x: the places of the values. It has a tick at each if they are evenly spaced.
+    x: the places of the values. Each has a tick if the steps between them are all equal; those
+    between decimals may differ by rounding.
     series: a dictionary from label to values, one for each x. A line ends where its last
     values are missing (nan).
     lead: the labels that the title speaks of; the other lines are grey. If omitted, none are.
@@ -107,7 +108,6 @@ def lines(
     if doubling:
         axes.set_xscale("log", base=2)
         axes.set_xticks([], minor=True)
-    # an even spacing is found in whole numbers; decimals differ by rounding
     if doubling or len(set(np.diff(x))) == 1:
         axes.set_xticks(x, [f"{value:,}" for value in x])
     if len(series) > 1:

@@ -99,8 +99,7 @@ def bm25(
     if unspaced:
         warnings.warn(
             f"{unspaced[0]!r}: some of this is in a script without spaces, where bm25 takes a "
-            "whole phrase as one word. "
-            "Put spaces between the words, or search by vectors",
+            "whole phrase as one word. Put spaces between the words, or search by vectors",
             stacklevel=2,
         )
     if not any(words(text) for text in texts):
@@ -188,7 +187,7 @@ def sections(markdown: str, size: int = 128, name: str = "") -> list[str]:
 
     lines = re.sub(r"\r\n?", "\n", markdown.removeprefix("\ufeff")).split("\n")
     title, lines = _front_matter(lines)
-    # without what is inside a block, which takes long: a heading is taken as it is typed
+    # Parsing the text inside blocks ("inline") would take long, and headings are taken as typed.
     tokens = MarkdownIt("commonmark").disable("inline").parse("\n".join(lines))
     headings = []  # (level, its first line, the line below it, text) of each
     for token, inline in zip(tokens, tokens[1:]):  # a heading's text is the token after its start
@@ -205,7 +204,7 @@ def sections(markdown: str, size: int = 128, name: str = "") -> list[str]:
         # a heading with a deeper one right below it is part of the path alone
         if windows != [""] or level <= path[-1][0]:
             pieces += ["\n".join(filter(None, (titles, window))) for window in windows]
-        path = [above for above in path if above[0] < level] + [(level, heading)]
+        path = [(above, text) for above, text in path if above < level] + [(level, heading)]
         start = line_below
     return [piece for piece in pieces if piece] or [""]
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from . import models
 from ._support.bars import bars_are_text, progress_bar
 
-# the import of torch may take many seconds
+# imported under a progress bar, since the import of torch may take many seconds
 PACKAGES = ("numpy", "torch", "transformers", "matplotlib")
 
 

@@ -34,9 +34,9 @@ def watch(trainer: Trainer) -> list[tuple[int, float]]:
     """Replace a trainer's printed log with a progress bar that shows the loss.
 
     Returns a list, empty at first, to which (step, loss) is appended each time the trainer logs a
-    loss. The bar disappears when training ends, so
-    it is not stored in the notebook. With TQDM_DISABLE=1 it does not show. `trainer.train()` then
-    raises DivergedError when a loss is NaN or infinite.
+    loss. The bar disappears when training ends, so it is not stored in the notebook. With
+    TQDM_DISABLE=1 it does not show. `trainer.train()` then raises DivergedError when a loss is NaN
+    or infinite.
     """
     for printing in (PrinterCallback, ProgressCallback):
         trainer.remove_callback(printing)

@@ -273,11 +273,12 @@ def path(workspace):
         ("{", "["),
         ('"due": "2026', '"due": "yesterday'),
         ('"right": true', '"right": 3'),
+        ('"item": "02-mask.after"', '"question": "02-mask.after"'),
         ('"at": "2026-01-05T18:00:00+00:00"', '"at": "2026-01-05"'),
         ('"cards": {', '"cards": 3, "was": {'),
         ('"answers": [', '"answers": {}, "were": ['),
     ],
-    ids=["no JSON", "no date", "no bool", "no time zone", "no cards", "no answers"],
+    ids=["no JSON", "no date", "no bool", "no item", "no time zone", "no cards", "no answers"],
 )
 def test_a_damaged_record_is_moved_aside(workspace, path, old, new):
     damaged = path.read_text().replace(old, new)

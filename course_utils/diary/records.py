@@ -49,9 +49,8 @@ def write_over(path: Path, content: dict[str, Any], sound: bool) -> None:
 
 
 def _move_aside(path: Path) -> Path:
-    """Rename a damaged .progress.json to .progress.damaged.json, with a number if that is taken.
-
-    Returns the new path.
+    """Rename a damaged record, such as .progress.json to .progress.damaged.json, with a number if
+    that is taken. Returns the new path.
     """
     aside = path.with_name(f"{path.stem}.damaged{path.suffix}")
     number = 1

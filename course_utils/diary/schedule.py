@@ -207,7 +207,8 @@ def _is_sound(schedule: Schedule) -> bool:
             Card.from_dict(card)
         schedule.due()  # compares all times, which fails where one has no zone
         return isinstance(schedule.answers, list) and all(
-            isinstance(answer["right"], bool) for answer in schedule.answers
+            isinstance(answer["right"], bool) and isinstance(answer["item"], str)
+            for answer in schedule.answers
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         return False

@@ -41,11 +41,15 @@ def padding(texts: str, batch: int, ordered: bool, length: int) -> dict:
     length first. length: tokens to which all batches are padded; if 0, each is padded to its
     longest sentence.
 
-    Returns "rows": the tokens of each sentence. "batches": the sentences' places in "rows", batch
-    by batch. "widths": the padded length of each batch. "cells": tokens and padding of all batches.
-    "real": those that are tokens. "place": that of the shortest sentence in "rows". "cosines": of
-    its vector with that of the sentence alone, when it is padded as in its batch: with the mask,
-    without the mask in pooling, and without any mask.
+    Returns:
+
+    - "rows": the tokens of each sentence.
+    - "batches": the sentences' places in "rows", batch by batch.
+    - "widths": the padded length of each batch.
+    - "cells", "real": how many places all batches have, padding included, and how many are tokens.
+    - "place": that of the shortest sentence in "rows".
+    - "cosines": of that sentence's vector, when it is alone, with its vectors when it is padded as
+      in its batch: with the mask, without the mask in pooling, and without any mask.
     """
     lines = lines_of(checked(texts), 24, "lines")  # two of the largest batches
     tokenizer, _ = load_encoder()
@@ -85,13 +89,13 @@ def _effects_of_padding(sentence: str, width: int) -> list[float]:
     with torch.inference_mode():
         masked = encoder(**padded).last_hidden_state
         unmasked = encoder(padded["input_ids"], everything).last_hidden_state
-        right = mean_pool(encoder(**alone).last_hidden_state, alone["attention_mask"])
+        unpadded = mean_pool(encoder(**alone).last_hidden_state, alone["attention_mask"])
     vectors = [
         mean_pool(masked, mask),
         mean_pool(masked, everything),
         mean_pool(unmasked, everything),
     ]
-    return rounded([float(normalise(right)[0] @ normalise(vector)[0]) for vector in vectors])
+    return rounded([float(normalise(unpadded)[0] @ normalise(vector)[0]) for vector in vectors])
 
 
 # ---------------------------------------------------------------- lessons 03 and 04
@@ -104,10 +108,13 @@ def layers(word: str, texts: str) -> dict:
     texts: a sentence a line; an empty line begins the next kind, of four at most, which the views
     tell by colour.
 
-    Returns "sentences": the lines. "kinds": the kind of each, from 0. "points": (x, y) of the word
-    in each sentence, for each hidden state, the embeddings first. "cosines": a table of those
-    between the sentences' word vectors, for each state. "apart": the mean distance of two
-    occurrences in each state.
+    Returns (the first hidden state is that of the embeddings):
+
+    - "sentences": the lines.
+    - "kinds": the kind of each, from 0.
+    - "points": of each hidden state, (x, y) of the word in each sentence.
+    - "cosines": of each state, a table of those between the sentences' word vectors.
+    - "apart": of each state, the mean distance of two occurrences.
     """
     tokenizer, _ = load_encoder()
     # as the tokenizer writes it, such as in small letters
@@ -190,8 +197,11 @@ def pooling(one: str, other: str, mask: bool = True, pads: int = 0) -> dict:
 
     pads: [PAD] tokens added to the first sentence. mask: whether pooling leaves them out.
 
-    Returns "sentences": for each its "tokens" and "shares", the part of the mean's length that each
-    token brings. "cosines": under [CLS], mean and max pooling.
+    Returns:
+
+    - "sentences": of each its "tokens" and "shares", the part of the mean's length that each token
+      brings.
+    - "cosines": under [CLS], mean and max pooling.
     """
     tokenizer, encoder = load_encoder()
     vectors, sentences = [], []
@@ -219,9 +229,15 @@ def one_head(text: str, layer: int, head: int, token: int) -> dict:
 
     layer: from 1. head: from 0. token: the place of the one that asks, from 0.
 
-    Returns "tokens". "token": the place of the one that asks. "products": of its query with each
-    key. "scores": these, scaled. "shares": the softmax of the scores. "result": the sum of the
-    values by their shares. "layers" and "heads": how many the encoder has, heads in each layer.
+    Returns:
+
+    - "tokens": all tokens of the text.
+    - "token": the place of the one that asks.
+    - "products": of its query with each key.
+    - "scores": these, scaled.
+    - "shares": the softmax of the scores.
+    - "result": the sum of the values, weighted by their shares.
+    - "layers", "heads": how many layers the encoder has, and how many heads in each.
     """
     pieces = tokens_of(text, "one head")
     _, encoder = load_encoder()
@@ -266,9 +282,13 @@ def silence(text: str, others: str, off: list) -> dict:
     others: texts to compare with, one a line. off: the heads that are silenced, (layer, head)
     pairs: layers from 1, heads from 0.
 
-    Returns "tokens". "maps": for each layer and head the attention (tokens, tokens), with nothing
-    silenced. "others": the lines. "cosine": of the text's vectors with and without these heads.
-    "before" and "after": the cosines of the text with each other text, with and without them.
+    Returns:
+
+    - "tokens": those of the text.
+    - "maps": for each layer and head the attention (tokens, tokens), with nothing silenced.
+    - "others": the lines.
+    - "cosine": of the text's vectors with and without these heads.
+    - "before", "after": the cosines of the text with each other text, with and without them.
     """
     lines = lines_of(others, 3, "texts to compare with")  # few: encoded at every change
     pieces = tokens_of(text, "silence")
@@ -295,9 +315,13 @@ def masks(text: str, masked: list[int]) -> dict:
     masked: places of tokens; those of [CLS] and [SEP] are ignored. A [MASK] that was typed is
     masked too.
 
-    Returns "tokens". "guesses": for each masked place "place", "typed" (whether it was a typed
-    [MASK]), "words" and "shares", the guesses and their probabilities; and of the token in the text
-    "own", its probability, "bits", its surprisal, and "rank", from 1: None for a typed [MASK].
+    Returns "tokens", those of the text as it was typed, and "guesses", which has for each masked
+    place:
+
+    - "place", "typed": where it is, and whether it was a typed [MASK].
+    - "words", "shares": the guesses and their probabilities.
+    - "own", "bits", "rank": the probability, the surprisal and the rank, from 1, of the token in
+      the text; None for a typed [MASK].
     """
     tokenizer, model = load_masked_lm()
     pieces = tokens_of(text, "masks", tokenizer)
@@ -345,10 +369,14 @@ def threshold(cut: float, at: float) -> dict:
 
     A pair is "similar" if its score is at least `cut`.
 
-    Returns "cosines". "labels": whether each pair is similar. "counts": hits, misses, false alarms
-    and right rejections. "curve": the points (false alarm rate, hit rate) of all thresholds.
-    "precision": None if no pair passes. "recall". "accuracy". "false_alarms": their rate. "above":
-    the three pairs that pass most narrowly, [sentence, sentence, score, cosine].
+    Returns:
+
+    - "cosines", "labels": of each pair its cosine, and whether it is similar.
+    - "counts": hits, misses, false alarms and right rejections.
+    - "curve": the points (false alarm rate, hit rate) of all thresholds.
+    - "precision", "recall", "accuracy": the precision is None if no pair passes.
+    - "false_alarms": their rate.
+    - "above": the three pairs that pass most narrowly, [sentence, sentence, score, cosine].
     """
     from sklearn.metrics import roc_curve
 
@@ -385,9 +413,13 @@ def losses(
     4): cross entropy of scaled cosines. anchor, positive and each of `negatives`: [x, y]. margin:
     of the triplet loss. scale: of the ranking loss.
 
-    Returns "loss". "gradients": [x, y] at the anchor, the positive and each negative. "cosines" and
-    "distances": of the anchor with the positive and each negative. "costs": what each negative
-    costs in the triplet loss, before their mean, or its share of the softmax.
+    Returns:
+
+    - "loss": of all points.
+    - "gradients": [x, y] at the anchor, the positive and each negative.
+    - "cosines", "distances": of the anchor with the positive and each negative.
+    - "costs": what each negative costs in the triplet loss, before their mean, or its share of the
+      softmax.
     """
     points = torch.tensor([anchor, positive, *negatives], dtype=torch.float64, requires_grad=True)
     from_anchor = (points[0] - points[1:]).norm(dim=1)

@@ -10,13 +10,12 @@ import math
 
 from ..diagrams.canvas import SMALL, WIDTH, Canvas, in_lines, text_width
 
-# kinds of boxes in a diagram, which have a colour each, for the kinds of sentences in "layers"
-GROUPS = ("token", "sentence", "head", "masked")
 RIGHT = 510  # where the rows of a drawing end; they begin at 10
-# the same for pages by their grades; other pages are "plain". A grade of None: not judged
+# kinds of boxes in a diagram, which have a colour each
+GROUPS = ("token", "sentence", "head", "masked")  # by the kind of a sentence in "layers"
+# by the grade of a page, which is None if it was not judged; all other pages are "plain"
 OF_GRADES: dict[int | None, str] = {2: "sentence", 1: "head"}
-# and for points; negatives are "masked"
-OF_ROLES = {"anchor": "token", "positive": "sentence"}
+OF_ROLES = {"anchor": "token", "positive": "sentence"}  # of points; negatives are "masked"
 
 
 def _tokens(state, answer):
@@ -53,9 +52,9 @@ def _merges(state, answer):
     canvas.text(10, 16, f"After {answer['steps']} merges", anchor="start", bold=True)
     canvas.text(330, 16, "merge, and count", anchor="start", bold=True)
     for row, (_, count, symbols) in enumerate(words):
-        boxes = canvas.tokens(10, 32 + row_height * row, symbols, gap=3)
+        _, _, right, _ = canvas.tokens(10, 32 + row_height * row, symbols, gap=3)[-1]
         y = 46 + row_height * row
-        canvas.text(boxes[-1][2] + 8, y, f"× {count}", SMALL, anchor="start", quiet=True)
+        canvas.text(right + 8, y, f"× {count}", SMALL, anchor="start", quiet=True)
     for row, (left, right, count) in enumerate(merges[: len(words)]):
         y = 46 + row_height * row
         canvas.text(330, y, f"{row + 1}. {left} + {right}", anchor="start", mono=True)

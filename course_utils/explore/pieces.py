@@ -1,4 +1,6 @@
-"""What Python answers to the explorers of lesson 01: how a text is cut, and how BPE learns to cut words."""
+"""What Python answers to the explorers of lesson 01: how a text is cut, and how BPE learns to cut
+words.
+"""
 
 import itertools
 import re

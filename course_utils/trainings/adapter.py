@@ -240,8 +240,8 @@ def train(
 def split(texts: list[str], tokenizer: Any) -> tuple[list[list[int]], list[list[int]]]:
     """(passages to train on, passages held out) for one source of text."""
     generator = random.Random(0)
-    fit, held = [text for text in texts if not held_out(text)], list(filter(held_out, texts))
-    return passages(fit, tokenizer, generator), passages(held, tokenizer, generator)
+    fit = passages([text for text in texts if not held_out(text)], tokenizer, generator)
+    return fit, passages(list(filter(held_out, texts)), tokenizer, generator)
 
 
 @click.command()

@@ -20,8 +20,8 @@ DEPTHS = {"head": 0, "last layer": 1, "last two layers": 2, "everything": None}
 READ = {"everything up to layer 4": 4}
 RATES = (5e-5, 5e-4, 5e-3)  # the fewer weights are trained, the higher the rate may be
 TABLE = FOLDER / "depth.csv"  # one row per depth, learning rate and seed
-# a column per depth: the probability for each test sentence, with seed 0 and the learning rate that did best on the
-# validation part
+# a column per depth: the probability for each test sentence, with seed 0 and the learning rate that
+# did best on the validation part
 ANSWERS = FOLDER / "depth_answers.csv"
 
 

@@ -128,7 +128,8 @@ def fine_tuned(
     torch.manual_seed(seed)
     tokenizer, model = classifier(pooling=pooling)
     _cut_and_freeze(model.encoder if pooling == "mean" else model.base_model, layers, read)
-    rows: Any = [  # a list is dataset enough
+    # the trainer takes a list as a dataset, too
+    rows: Any = [
         {**tokenizer(text, truncation=True, max_length=LONGEST), "labels": int(label)}
         for text, label in zip(texts, labels)
     ]

@@ -157,12 +157,13 @@ def at_the_lowest_rate(name: str) -> tuple[float, tuple[Any, int, float]]:
     If no rate does, it is the one with the highest share of the development part; of equal shares,
     the lowest rate.
     """
-    trainings = {}
+    trainings, shares = {}, {}  # by rate
     for rate in RATES:
-        _, _, share = trainings[rate] = at_rate(name, rate)
-        if share >= negation.GOAL:
+        trainings[rate] = at_rate(name, rate)
+        _, _, shares[rate] = trainings[rate]
+        if shares[rate] >= negation.GOAL:
             break
-    best_rate = max(trainings, key=lambda rate: trainings[rate][2])  # of equal shares, the first
+    best_rate = max(shares, key=lambda rate: shares[rate])  # of equal shares, the first
     return best_rate, trainings[best_rate]
 
 

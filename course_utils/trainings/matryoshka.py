@@ -28,7 +28,7 @@ from .negation import encoded, fresh_encoder, train_sentences
 
 FILE = FOLDER / "matryoshka.csv"  # a row per recipe, seed and number of dimensions
 DIMENSIONS, SEEDS = (384, 192, 96, 48), range(5)
-PAIRS, BATCH, RATE = 2048, 32, 2e-4  # of a training: how many pairs, in a batch, learning rate
+PAIRS, BATCH, RATE = 2048, 32, 2e-4  # pairs of a training, pairs in a batch, learning rate
 ASKED, K = 500, 10  # sentences to search with, and the nearest that are looked for
 
 

@@ -381,9 +381,8 @@ def pair_rows() -> pd.DataFrame:
     """Train on each kind of pairs: a row for each.
 
     It has losses (means of the first and of the last three steps), accuracies and the mean cosine
-    of unrelated reviews. The last columns are the
-    differences from before with their intervals, and the difference of the test part from the
-    training on paraphrases.
+    of unrelated reviews. The last columns are the differences from before, and the difference of
+    the test part from the training on paraphrases, each with its interval.
     """
     results, before = {}, measured(fresh_encoder())
 
@@ -408,10 +407,10 @@ def pair_rows() -> pd.DataFrame:
     # the trainings are compared with each other when all are done
     for row in rows:
         changes = compared(results["paraphrases"], results[row["training"]])
+        # [2:]: the difference and its interval, as in PARTS
         row |= {
             f"held-out denials, {part} from paraphrases": value
-            for part, value in zip(CHANGE, changes["held-out denials"])
-            if part in PARTS
+            for part, value in zip(PARTS, changes["held-out denials"][2:])
         }
     return pd.DataFrame(rows).round(4)
 

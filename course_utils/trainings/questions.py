@@ -21,11 +21,11 @@ from . import negation
 from .common import FOLDER, Folder, Model, Row, rows_of_each, script, write_table
 
 FILE = FOLDER / "questions.csv"  # one row per kind of pairs, number of pairs, seed and measure
-SEEDS, SIZES = range(3), (67, 134, 268, 536)  # the last size is all questions, each half the next
+SEEDS, SIZES = range(3), (67, 134, 268, 536)  # the last is all questions; each is half the next
 SETTINGS = {"learning_rate": 1e-4, "num_train_epochs": 1, "per_device_train_batch_size": 32}
 DEPTH = 10  # ranks that are looked at
-REVIEWS = 200  # that the review search is among
-# the cosine with some training question from which a query counts as close to one, as in lesson 11
+REVIEWS = 200  # how many reviews the review search is among
+# a query counts as close to a training question from this cosine on, as in lesson 11
 CLOSE = 0.6
 
 
@@ -59,8 +59,9 @@ def question_pairs() -> pd.DataFrame:
 def own_pairs() -> pd.DataFrame:
     """The same from the documentation's own text: a paragraph of a docstring, and its page.
 
-    It is the first paragraph before the sections that the page does not show and that is neither a
-    directive nor an example. If it has not 6 to 60 words, the docstring makes no pair.
+    Of the paragraphs above the sections, directives, examples and the one that the page shows are
+    left out, and the first of the others is taken. If it does not have 6 to 60 words, the docstring
+    makes no pair.
     """
     docs, shown = load_docstrings(), pages()
     rows = []

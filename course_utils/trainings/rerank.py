@@ -42,8 +42,8 @@ LOOKED = TABLES / "mined_judgements.csv"
 # one row per EVERY steps: the loss, and how many held-out questions are right
 STEPS = FOLDER / "rerank_steps.csv"
 PIECE, PIECES = 80, 6  # words in a piece, pieces of a page
-# wrong pieces are drawn from DRAWN of the NEAR nearest, without the first SKIPPED of the wrong ones,
-# which are the most likely to be right after all
+# wrong pieces are drawn from DRAWN of the NEAR nearest, without the first SKIPPED of the wrong
+# ones, which are the most likely to be right after all
 NEAR, SKIPPED, DRAWN = 60, 2, 20
 HARD = 3  # wrong pieces from near pages; one more is from any page
 GROUP = HARD + 2  # texts of a group: the right one, the near ones, the one from any page

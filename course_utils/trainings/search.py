@@ -117,7 +117,7 @@ def others() -> dict[str, Callable[[Iterable[str]], np.ndarray]]:
     """{way: function from texts to unit vectors} of two weaker models, for summaries: the layers of
     the masked language model, and GloVe.
     """
-    # late: lessons load this module for its tables
+    # imported here, since this import is slow and lessons load the module for what it has stored
     from sklearn.preprocessing import normalize
 
     tokenizer, masked = load_masked_lm()
@@ -143,9 +143,9 @@ def late_interaction(queries: pd.Series, texts: list[str]) -> np.ndarray:
     """MaxSim of each query with each text (queries, texts), cut at the encoder's length."""
     tokens_of_queries = dict(token_vectors(queries))  # {place: vectors}
     scores = np.empty((len(queries), len(texts)), dtype=np.float32)
-    for text, text_tokens in token_vectors(texts):
-        for query, query_tokens in tokens_of_queries.items():
-            scores[query, text] = max_sim(query_tokens, text_tokens)
+    for text_place, text_tokens in token_vectors(texts):
+        for query_place, query_tokens in tokens_of_queries.items():
+            scores[query_place, text_place] = max_sim(query_tokens, text_tokens)
     return scores
 
 
