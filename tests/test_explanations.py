@@ -147,6 +147,8 @@ def test_what_is_no_slip_is_not_told_as_one(results):
         (math.log(2), "You have the right result, times 0.6931."),
         (-0.01, "You have the right result, times -0.01."),
         (0.1063, ""),  # nobody writes this number
+        (745.12, ""),  # nor this, whose exponential is infinite
+        (374210.5, ""),  # nor this: the exponential of 1 over it is nearly 1
     ],
 )
 def test_single_numbers_are_scaled_by_what_stands_in_code(factor, sentence):

@@ -91,8 +91,7 @@ def _trained(make, batches, epochs, clear_each="batch", fresh_each_epoch=False, 
     batches = [_as_arrays(batch) for batch in batches]
     gradient = 0
     for _ in range(epochs):
-        before = fresh if fresh_each_epoch else layer
-        layer = before
+        before = layer = fresh if fresh_each_epoch else layer
         for place, batch in enumerate(batches):
             if clear_each == "batch" or (clear_each == "epoch" and place == 0):
                 gradient = 0
@@ -147,14 +146,11 @@ def _drawn(rng, classes, batch_count, validation_size):
     make, batches = small_training(
         rng, width, classes, batch_size=4, batch_count=batch_count, rate=rate
     )
-    return (
-        make,
-        batches,
-        (
-            normal(rng, validation_size, width),
-            torch.tensor(rng.choices(range(classes), k=validation_size)),
-        ),
+    validation = (
+        normal(rng, validation_size, width),
+        torch.tensor(rng.choices(range(classes), k=validation_size)),
     )
+    return make, batches, validation
 
 
 def _is_clear(logits):
@@ -182,7 +178,8 @@ def _best_cases(rng):
                 epochs=4,
             ),
         ),
-        Case(  # with more epochs than an answer waits for that stops early
+        # with 12 epochs, an answer that stops early does so before the last one
+        Case(
             "The first epoch is the best",
             *_training(rng, lambda first, *others, losses: max(others) < first, epochs=12),
         ),

@@ -198,10 +198,10 @@ def _number_difference(got: Any, right: Any) -> str | None:
     if got == right or (got != got and right != right):  # NaN does not equal itself
         return None
     got = got if isinstance(got, (int, float)) else float(got)
-    near = TOLERANCE * max(1.0, abs(right))
+    allowed = TOLERANCE * max(1.0, abs(right))
     if isinstance(right, int):  # a whole number of an answer must be the same
-        near = ROUNDING if isinstance(got, float) else 0
-    if math.isfinite(right) and abs(got - right) <= near:
+        allowed = ROUNDING if isinstance(got, float) else 0
+    if math.isfinite(right) and abs(got - right) <= allowed:
         return None
     return RETURNED.format(*distinct_texts(got, right))
 
@@ -235,7 +235,7 @@ def _list_difference(got: Any, right: Any, strict: bool) -> str | None:
     whole = _whole([_listed(item) for item in got], [_listed(item) for item in right])
     if whole:
         return whole
-    if len(got) != len(right) or problem is None:
+    if len(got) != len(right) or problem is None:  # if there is no problem, the lengths differ
         return f"your function returned {len(got)} items where {len(right)} are expected"
     # a list in a list, which differs in an item: "item 2 of what ..." becomes
     # "item 2 of item 0 of what ..."
@@ -265,8 +265,8 @@ def _array_difference(got: Any, right: Any, strict: bool) -> str | None:
     if (np.isnan(returned) != np.isnan(wanted)).any():
         return "your result holds NaN"
     largest = np.abs(wanted[np.isfinite(wanted)]).max(initial=1.0)
-    near = TOLERANCE * largest if "float" in str(right.dtype) else ROUNDING
-    if np.isclose(returned, wanted, rtol=0, atol=near, equal_nan=True).all():
+    allowed = TOLERANCE * largest if "float" in str(right.dtype) else ROUNDING
+    if np.isclose(returned, wanted, rtol=0, atol=allowed, equal_nan=True).all():
         return None
 
     if "bool" in str(right.dtype):

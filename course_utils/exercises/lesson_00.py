@@ -191,7 +191,8 @@ def _odd_cases(rng):
             "A single very low similarity lowers the mean",
             _changed(flat, (0, 1, -0.9), (0, slice(2, None), 0.47), (n - 1, slice(1, -1), 0.42)),
         ),
-        Case(  # 2 is far from all but 0; n - 1 is far from none, and near to none
+        # 2 is far from all but 0; n - 1 is far from none, and near to none
+        Case(
             "A single very high similarity does not make up for the others",
             _changed(
                 flat, (2, all_rows, 0.1), (n - 1, all_rows, 0.4), (n - 1, 2, 0.1), (0, 2, 0.9)
@@ -230,7 +231,8 @@ ODD = exercise("00-odd-one-out", _odd_cases, _odd, points=2)(
             "row[other].mean() for": "row.sum() for",
             "np.argmin(means)": "np.argmin(means - np.diag(similarity))",
         },
-        lambda similarity: 0,  # with NaN on the diagonal
+        # with NaN written on the diagonal, all means are NaN, and `argmin` finds the first
+        lambda similarity: 0,
     ],
     values_left_out={"row[other]": "row[row < 0.999]"},
     fits_best={"argmin": "argmax"},
@@ -305,6 +307,7 @@ WEIGHTED = exercise("00-weighted-sum", _factor_cases, _weighted_sum)(
 def _kept_cases(rng):
     import torch
 
+    # 0 and 1 at random, each at least once in every row
     def keep(rows, columns):
         return torch.tensor(
             [rng.sample([1, 0, *rng.choices((0, 1), k=columns - 2)], columns) for _ in range(rows)]
@@ -312,12 +315,12 @@ def _kept_cases(rng):
 
     # the mean of the rows' means is another number
     unequal = torch.tensor([[1, 0, 0, 0], [1, 1, 1, 0]])
-    whole = torch.tensor([[3, *rng.choices(range(1, 10), k=3)], [1, 2, 4, rng.randint(1, 9)]])
+    integers = torch.tensor([[3, *rng.choices(range(1, 10), k=3)], [1, 2, 4, rng.randint(1, 9)]])
     return [
         Case("Only the kept numbers count", normal(rng, 3, 5), keep(3, 5)),
         Case("Rows that keep different numbers of values", normal(rng, 2, 4), unequal),
         Case("As many rows as columns", normal(rng, 3, 3), keep(3, 3)),
-        Case("A table of integers", whole, unequal),
+        Case("A table of integers", integers, unequal),
         Case(
             "A kept 0 counts like any other number",
             normal(rng, 2, 3).tril(),

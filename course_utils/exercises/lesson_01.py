@@ -191,16 +191,16 @@ def wordpiece(word: str, pieces: set[str]) -> list[str]:
     Pieces inside the word stand in `pieces`, and in the result, with ## before them. Returns
     ["[UNK]"] if no start of the rest is known, and an empty list for an empty word.
     """
-    found, rest = [], word
+    cut, rest = [], word
     while rest:
-        mark = "##" if found else ""
+        mark = "##" if cut else ""
         ends = range(len(rest), 0, -1)
         letters = next((rest[:end] for end in ends if mark + rest[:end] in pieces), None)
         if letters is None:
             return ["[UNK]"]
-        found.append(mark + letters)
+        cut.append(mark + letters)
         rest = rest[len(letters) :]
-    return found
+    return cut
 
 
 def _wordpiece_cases(rng):
@@ -272,14 +272,14 @@ WORDPIECE = exercise("01-wordpiece", _wordpiece_cases, wordpiece, points=2)(
     looked_up_unmarked={"if mark + rest": "if rest"},
     returned_unmarked={"append(mark + letters)": "append(letters)"},
     first_marked=[
-        {'"##" if found else ""': '"##"'},
+        {'"##" if cut else ""': '"##"'},
         {"append(mark + letters)": 'append("##" + letters)'},
         {"if mark + rest": 'if "##" + rest'},
     ],
     found_kept=[
         *(
             {'return ["[UNK]"]': f"return {kept}"}
-            for kept in ('[*found, "[UNK]"]', "found", "[*found, rest]", "[*found, mark + rest]")
+            for kept in ('[*cut, "[UNK]"]', "cut", "[*cut, rest]", "[*cut, mark + rest]")
         ),
         {'return ["[UNK]"]': "rest = rest[1:]\n            continue"},
     ],
@@ -393,8 +393,8 @@ def merge(symbols: list[str], pair: tuple[str, str]) -> list[str]:
     """
     merged, position = [], 0
     while position < len(symbols):
-        here = tuple(symbols[position : position + 2])
-        if here == pair:
+        neighbours = tuple(symbols[position : position + 2])
+        if neighbours == pair:
             merged.append(pair[0] + pair[1])
             position += 2
         else:
@@ -403,10 +403,10 @@ def merge(symbols: list[str], pair: tuple[str, str]) -> list[str]:
     return merged
 
 
-# Symbols without letters or digits. An answer might join all symbols to one text with one of them
-# between, and replace the pair there: then the text of a case is split in the wrong places. All of
-# Latin-1, a line separator, an arrow, the space of SentencePiece, a picture of a control character,
-# and one for private use.
+# Symbols without letters or digits: ##, those of Latin-1, a line separator, an arrow, the space of
+# SentencePiece, a picture of a control character, and one for private use. An answer might join all
+# symbols to one text, with one of these between them, and replace the pair there. Where a case has
+# that one as a symbol, the text is then split in the wrong places.
 _SEPARATORS = ["##", *(chr(n) for n in range(256) if not chr(n).isalnum()), *"\u2028→▁␟\ue000"]
 
 
@@ -443,7 +443,7 @@ def _merge_cases(rng):
 
 MERGE = exercise("01-merge", _merge_cases, merge)(
     # until something is merged, as many symbols are in the result as were passed
-    first_only={"here == pair": "here == pair and len(merged) == position"},
+    first_only={"neighbours == pair": "neighbours == pair and len(merged) == position"},
     moved_by_one={"position += 2": "position += 1"},
     # the list is reversed, as is each pair of neighbours in it; the result is reversed back
     from_the_right={
@@ -452,10 +452,12 @@ MERGE = exercise("01-merge", _merge_cases, merge)(
         "return merged": "return merged[::-1]",
     },
     either_order=[
-        {"here == pair": "here in (pair, pair[::-1])", "pair[0] + pair[1]": new}
-        for new in ("pair[0] + pair[1]", '"".join(here)')
+        {"neighbours == pair": "neighbours in (pair, pair[::-1])", "pair[0] + pair[1]": new}
+        for new in ("pair[0] + pair[1]", '"".join(neighbours)')
     ],
-    joined_text={"here == pair": 'len(here) == 2 and "".join(here) == "".join(pair)'},
+    joined_text={
+        "neighbours == pair": 'len(neighbours) == 2 and "".join(neighbours) == "".join(pair)'
+    },
     # the symbols are joined to one text, in which the pair is replaced, and split again
     through_text=[  # `sign=sign`: each function keeps its own
         lambda symbols, pair, sign=sign: (
@@ -472,5 +474,5 @@ MERGE = exercise("01-merge", _merge_cases, merge)(
     empty_dropped={"return merged": "return [symbol for symbol in merged if symbol]"},
     last_lost={"< len(symbols)": "< len(symbols) - 1"},
     # a list never equals a tuple
-    nothing_merged={"here == pair": "list(here) == pair"},
+    nothing_merged={"neighbours == pair": "list(neighbours) == pair"},
 )

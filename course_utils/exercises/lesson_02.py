@@ -247,12 +247,13 @@ BUG = exercise(
 )
 
 
-# Sizes of vocabularies. The first is even: `_small_leak_cases` draws even ids, and the next id must
-# be in the vocabulary, too.
+# The number of ids of most cases. It is even: `_small_leak_cases` draws even ids, and the next id
+# must be in the vocabulary, too.
 VOCABULARY = 22
-# So few ids that a case can have every id at padding behind every real one. An odd number, so that
-# one id is as far from the first as from the last: `FEW - 1 - id` does not replace it.
-FEW = 3
+# So few ids that a case can have every id at padding behind every real one. The number is odd, so
+# that one id is as far from the first as from the last: `SMALL_VOCABULARY - 1 - id` does not
+# replace it.
+SMALL_VOCABULARY = 3
 
 
 # What an answer takes after the encoder: ids and mask (rows, width), and the vocabulary's size.
@@ -324,7 +325,11 @@ def _leak_cases(rng):
     # Each id stands at padding in four rows, behind every id. In some of them it is the first or
     # the last real id, too.
     all_ids = torch.tensor(
-        [[first % FEW, (first + i) % FEW, i] for i in range(FEW) for first in range(4)]
+        [
+            [first % SMALL_VOCABULARY, (first + padding) % SMALL_VOCABULARY, padding]
+            for padding in range(SMALL_VOCABULARY)
+            for first in range(4)
+        ]
     )
     return [
         Case(
@@ -355,10 +360,10 @@ def _leak_cases(rng):
         *small_leaks,
         Case(
             "Whatever the id of padding is, another id replaces it",
-            small_encoder(table[:FEW], positions, "none"),
+            small_encoder(table[:SMALL_VOCABULARY], positions, "none"),
             all_ids,
             torch.tensor([[1, 1, 0]] * len(all_ids)),
-            FEW,
+            SMALL_VOCABULARY,
         ),
         Case(
             "Without padding, nothing can leak",

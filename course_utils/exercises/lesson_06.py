@@ -89,9 +89,8 @@ COSINE = exercise("06-cosine", _cosine_cases, _cosine, points=2)(
 # `counts`, how many vectors each batch has. All vectors are drawn around one direction.
 def _batches(rng, counts):
     shared = normal(rng, 1, rng.randint(5, 8))
-    return torch.stack(
-        [normalise(shared + normal(rng, n, shared.shape[1])).mean(dim=0) for n in counts]
-    ), counts
+    batches = [normalise(shared + normal(rng, n, shared.shape[1])) for n in counts]
+    return torch.stack([vectors.mean(dim=0) for vectors in batches]), counts
 
 
 def _mean_cosine_cases(rng):

@@ -26,7 +26,6 @@ def _spearman_cases(rng):
     # With two neighbours swapped, the correlation is 59/60: an answer that rounds the result, or
     # the numbers, is found out.
     neighbour = {lower: lower + 1, lower + 1: lower}
-    swapped = [neighbour.get(value, value) for value in order]
     return [
         Case("All numbers differ", x, y),
         Case("One is far from all others", x, with_outlier),
@@ -37,7 +36,7 @@ def _spearman_cases(rng):
         Case(
             "They differ only in the fifth decimal",
             [0.5 + 0.00001 * place for place in order],
-            swapped,
+            [neighbour.get(place, place) for place in order],
         ),
         Case("Lists of two numbers", _distinct(rng, 2), _distinct(rng, 2)),
     ]
@@ -100,7 +99,7 @@ def _accuracy_on_test(train_values, train_labels, test_values, test_labels):
 # The two numbers of training pairs, and the unit of their values. All are powers of two, so shares
 # and values are exact, also in float32: rounding does not decide which of two equally good
 # thresholds is better, nor whether a value reaches the threshold.
-TRAINED = (8, 16)
+FEW_PAIRS, MANY_PAIRS = 8, 16
 UNIT = 1 / 128
 
 
@@ -111,7 +110,7 @@ def _shuffled(rng, values, labels):
 
 # Training values and labels, test values and labels, all at random.
 def _random_pairs(rng):
-    units = rng.sample(range(10, 110), rng.choice(TRAINED))
+    units = rng.sample(range(10, 110), rng.choice((FEW_PAIRS, MANY_PAIRS)))
     middle = rng.choice([40, 60, 100])  # in units: where the labels change, but for noise
     labels = [int(unit + rng.gauss(0, 40) > middle) for unit in units]
     values = [unit * UNIT for unit in units]
@@ -126,7 +125,7 @@ def _random_pairs(rng):
 
 # Random pairs, drawn again until every imitation of the mistakes of these names gives another
 # accuracy than the right one.
-def _drawn_to_tell(rng, *names):
+def _pairs_that_expose(rng, *names):
     # THRESHOLD is defined below: it is there when cases are drawn
     mistakes = [mistake for mistake in THRESHOLD.mistakes if mistake.name in names]
     imitations = [imitate for mistake in mistakes for imitate in mistake.imitations]
@@ -143,9 +142,9 @@ def _drawn_to_tell(rng, *names):
 
 # Arguments: the most similar training pair is labelled 0, and its value is the best threshold.
 def _most_similar_labelled_0(rng):
-    # all differ: each has another of the eight eighths behind the point
+    # all differ: in units, each has another number of eighths behind the point
     low, *others, high = sorted(
-        (rng.randint(12, 102) + eighths / 8) * UNIT for eighths in range(TRAINED[0])
+        (rng.randint(12, 102) + eighths / 8) * UNIT for eighths in range(FEW_PAIRS)
     )
     return (
         # to train on: the lowest value is labelled 1, all others 0
@@ -159,7 +158,7 @@ def _most_similar_labelled_0(rng):
 # Arguments: some test values lie just below the best threshold, the lowest training value that is
 # labelled 1, and above the next lower value. similar: the number of training pairs labelled 1.
 def _just_below(rng, similar):
-    low, high = rng.sample(range(10, 40), TRAINED[0] - similar), rng.sample(range(60, 90), similar)
+    low, high = rng.sample(range(10, 40), FEW_PAIRS - similar), rng.sample(range(60, 90), similar)
     best, under = min(high) * UNIT, max(low) * UNIT
     return (
         *_shuffled(rng, [unit * UNIT for unit in low + high], [0] * len(low) + [1] * len(high)),
@@ -173,14 +172,14 @@ def _threshold_cases(rng):
     return [
         Case(
             "Test pairs for which another threshold would be best",
-            *_drawn_to_tell(rng, "chosen_on_test", "training_accuracy"),
+            *_pairs_that_expose(rng, "chosen_on_test", "training_accuracy"),
         ),
-        Case("Values equal to the threshold", *_drawn_to_tell(rng, "greater_only")),
-        Case("Several thresholds are equally good", *_drawn_to_tell(rng, "not_the_lowest")),
-        Case("The best is neither 0.5 nor the mean", *_drawn_to_tell(rng, "labels_not_used")),
+        Case("Values equal to the threshold", *_pairs_that_expose(rng, "greater_only")),
+        Case("Several thresholds are equally good", *_pairs_that_expose(rng, "not_the_lowest")),
+        Case("The best is neither 0.5 nor the mean", *_pairs_that_expose(rng, "labels_not_used")),
         Case(
             "A threshold above all would be best",
-            *_drawn_to_tell(rng, "above_all", "other_measure"),
+            *_pairs_that_expose(rng, "above_all", "other_measure"),
         ),
         Case("The most similar training pair is labelled 0", *_most_similar_labelled_0(rng)),
         Case("Test values just below the best threshold", *_just_below(rng, rng.randint(3, 5))),

@@ -100,9 +100,9 @@ dcg = discounted(lambda rank: log2(1 + rank))
 
 
 def _normalised(places, grades, k):
-    found = [grades.get(place, 0) for place in places[:k]]
+    gains = [grades.get(place, 0) for place in places[:k]]
     best = sorted(grades.values(), reverse=True)[:k]
-    return dcg(found) / dcg(best)
+    return dcg(gains) / dcg(best)
 
 
 NDCG = exercise("12-ndcg", _ndcg_cases, _normalised, points=3)(
@@ -110,8 +110,8 @@ NDCG = exercise("12-ndcg", _ndcg_cases, _normalised, points=3)(
     best_of_found=[
         {"sorted(grades.values(), reverse=True)[:k]": other}
         for other in (
-            "sorted(found, reverse=True)",
-            "sorted(found, reverse=True) if any(found) else [1]",
+            "sorted(gains, reverse=True)",
+            "sorted(gains, reverse=True) if any(gains) else [1]",
             "sorted((grades[place] for place in places if place in grades), reverse=True)[:k]"
             " or [1]",
         )
@@ -124,11 +124,11 @@ NDCG = exercise("12-ndcg", _ndcg_cases, _normalised, points=3)(
     beyond_k={"places[:k]": "places"},
     not_normalised={" / dcg(best)": ""},
     ideal_as_short=[
-        {"reverse=True)[:k]": f"reverse=True)[: len(found)]{where_empty}"}
+        {"reverse=True)[:k]": f"reverse=True)[: len(gains)]{where_empty}"}
         for where_empty in ("", " or [1]")
     ],
     other_gains=[
-        {"found =": f"grades = {{place: {gain} for place, grade in grades.items()}}\n    found ="}
+        {"gains =": f"grades = {{place: {gain} for place, grade in grades.items()}}\n    gains ="}
         for gain in ("2**grade - 1", "1", "int(grade == 2)")
     ],
     other_discount=[
@@ -139,7 +139,7 @@ NDCG = exercise("12-ndcg", _ndcg_cases, _normalised, points=3)(
         # another one in one of the two sums only
         *(
             {f"dcg({grades})": f"discounted(lambda rank: {discount})({grades})"}
-            for grades in ("found", "best")
+            for grades in ("gains", "best")
             for discount in ("1", "log(1 + rank)", "log2(2 + rank)")
         ),
     ],
@@ -147,7 +147,7 @@ NDCG = exercise("12-ndcg", _ndcg_cases, _normalised, points=3)(
         {"in places[:k]": "in places[:k] if place in grades"},
         {"in places[:k]]": "in places if place in grades][:k]"},
     ],
-    recall={"dcg(found) / dcg(best)": "len({*places[:k]} & {*grades}) / len(grades)"},
+    recall={"dcg(gains) / dcg(best)": "len({*places[:k]} & {*grades}) / len(grades)"},
 )
 
 

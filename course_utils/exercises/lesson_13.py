@@ -1,4 +1,4 @@
-"""Exercises of lesson 13, Small and fast. See `model.py` on cases and mistakes' swaps."""
+"""Exercises of lesson 13, small and fast search. See `model.py` on cases and mistakes' swaps."""
 
 import numpy as np
 
@@ -175,15 +175,15 @@ HAMMING = exercise("13-hamming", _hamming_cases, _hamming)(
 
 def _rescore_cases(rng):
     # A query, a corpus, candidates and k. No two scores with the query are nearly equal: they are
-    # different multiples of 1/64, from `lowest` of them up. n: vectors of the corpus. count:
-    # candidates. d: dimensions, a power of two, so that dividing by it is exact.
+    # different multiples of 1/64, the lowest possible one being `lowest` / 64. n: vectors of the
+    # corpus. count: candidates. d: dimensions, a power of two, so that dividing by it is exact.
     def drawn(n, count, k, d=4, lowest=-40):
         query = np.array([rng.choice([-1.0, 1.0]) for _ in range(d)], dtype=np.float32)
         corpus = _numbers(n, d, lambda: rng.randint(-8, 8) / 16)
-        # Query entries are ±1, so adding c * query to a vector changes its score by c * d: set each
-        # score to the number that is drawn for it.
-        # from 100 numbers more than are needed; for 16 vectors from -150, all are below 0
+        # drawn from 100 numbers more than are needed; up to 16 drawn from -150 on are all below 0
         scores = np.array(rng.sample(range(lowest, lowest + 100 + n), n)) / 64
+        # Query entries are ±1, so adding c * query to a vector changes its score by c * d: this
+        # gives each vector the score that is drawn for it.
         corpus += np.outer((scores - corpus @ query) / d, query).astype(np.float32)
         return query, corpus, np.array(rng.sample(range(n), count)), k
 

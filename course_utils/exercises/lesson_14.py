@@ -154,8 +154,8 @@ def _diagnose_cases(rng):
         ([205, 230], [290, 330, 180, 50, 260, 160], [50, 50, 1, 0.5, 2, 0.5], 2),
     ):
         turn = rng.uniform(0, 360)  # all vectors are turned by it, so that their cosines stay
-        # any order, but the last text stays last, for a shifted place is behind it in
-        # the second case only
+        # in any order, but the last text stays last: a shifted place is behind it in the second
+        # case only
         order = [*rng.sample(range(len(lengths) - 1), len(lengths) - 1), -1]
         queries = _plane(np.radians(np.add(query_angles, turn)), rng.uniform(0.5, 3))
         texts = _plane(np.radians(np.add(text_angles, turn)), lengths)[order]

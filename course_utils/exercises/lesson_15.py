@@ -51,8 +51,9 @@ DISTIL = exercise("15-distil", _distil_cases, _distilled, points=2)(
     counts_as_they_are=[
         {"counts / counts.sum()": f"counts{by}"} for by in ("", " / counts.max()", " / len(counts)")
     ],
-    # in place of the counts: from the place in the table, from the rank of the count, and how often
-    # each token occurs in these texts; the 0 makes a list of no tokens one of integers
+    # In place of the counts stand numbers that follow from the place in the table, or from the rank
+    # of the count, or how often each token occurs in these texts. `bincount` needs integers: with
+    # the 0, its list is never empty.
     counts_not_used=[
         {"p = counts": f"counts = {other}\n    p = counts"}
         for other in (
@@ -121,14 +122,18 @@ LAST = exercise("15-last-token", _last_cases, _last, points=2)(
     always_last=[
         {"numbered.argmax(dim=1)": "rows * 0 - 1"},
         {
-            "last_hidden_state[rows, places]": "(last_hidden_state * attention_mask.unsqueeze(-1))[:, -1]"
+            "last_hidden_state[rows, places]": (
+                "(last_hidden_state * attention_mask.unsqueeze(-1))[:, -1]"
+            )
         },
     ],
     counted={"numbered.argmax(dim=1)": "attention_mask.sum(dim=1) - 1"},
     # whether padding is on the left is read from some rows or one, for all
     some_rows_decide=[
         {
-            "numbered.argmax(dim=1)": f"torch.where({left}, tokens[-1], attention_mask.sum(dim=1) - 1)"
+            "numbered.argmax(dim=1)": (
+                f"torch.where({left}, tokens[-1], attention_mask.sum(dim=1) - 1)"
+            )
         }
         for left in (
             "attention_mask[0, -1] == 1",
@@ -162,7 +167,8 @@ LAST = exercise("15-last-token", _last_cases, _last, points=2)(
     averaged=[
         {"last_hidden_state[rows, places]": pooled}
         for pooled in (
-            "torch.stack([row[mask == 1].mean(dim=0) for row, mask in zip(last_hidden_state, attention_mask)])",
+            "torch.stack([row[mask == 1].mean(dim=0)"
+            " for row, mask in zip(last_hidden_state, attention_mask)])",
             "last_hidden_state.mean(dim=1)",
         )
     ],
@@ -226,7 +232,9 @@ LATE_CHUNKS = exercise("15-late-chunks", _late_cases, _late, points=2)(
         {"rows[keep]": "rows"},
         # all but padding: up to the [SEP] behind the last real token
         {
-            "special[inside] == 0": "torch.arange(len(special))[inside] <= (special == 0).nonzero().max() + 1"
+            "special[inside] == 0": (
+                "torch.arange(len(special))[inside] <= (special == 0).nonzero().max() + 1"
+            )
         },
     ],
     # positions counted without special tokens, or without [CLS], or one too high
@@ -238,7 +246,10 @@ LATE_CHUNKS = exercise("15-late-chunks", _late_cases, _late, points=2)(
     end_included={"slice(start, end)": "slice(start, end + 1)"},
     # a span ends where the next one begins, and the last with the text
     up_to_the_next={
-        "in spans": "in zip([first for first, _ in spans], [*[first for first, _ in spans[1:]], len(special)])"
+        "in spans": (
+            "in zip([first for first, _ in spans],"
+            " [*[first for first, _ in spans[1:]], len(special)])"
+        )
     },
     not_normalised=[
         {"return normalise": "return "},
@@ -270,8 +281,9 @@ def _vectors(rng, n):
 
 
 def _weat_cases(rng):
-    sizes = (rng.randint(7, 9), rng.randint(3, 5), rng.randint(6, 8), 3)
-    x, y, a, b = (_vectors(rng, size) for size in sizes)
+    x, y, a, b = (
+        _vectors(rng, size) for size in (rng.randint(7, 9), rng.randint(3, 5), rng.randint(6, 8), 3)
+    )
     near_a, near_b = x + 2 * a.mean(axis=0), y + 2 * b.mean(axis=0)
     return [
         Case("Four lists of the same length", x[:3], y[:3], a[:3], b),
@@ -369,8 +381,8 @@ def _kept_cases(rng):
 # The share of the ten right pages that are among the candidates.
 def _share_kept(candidates, ten):
     near = set(candidates)
-    found = [page in near for page in ten]
-    return sum(found) / len(ten)
+    are_near = [page in near for page in ten]
+    return sum(are_near) / len(ten)
 
 
 KEPT = completion("15-kept", _kept_cases, _share_kept)(
@@ -379,9 +391,9 @@ KEPT = completion("15-kept", _kept_cases, _share_kept)(
             "candidate == page for candidate, page in zip(candidates, ten)"
         )
     },
-    places_added={"sum(found)": "sum(page for page, is_near in zip(ten, found) if is_near)"},
+    places_added={"sum(are_near)": "sum(page for page, is_near in zip(ten, are_near) if is_near)"},
     lost_counted=[
-        {"return sum(found)": "return sum(not is_near for is_near in found)"},
+        {"return sum(are_near)": "return sum(not is_near for is_near in are_near)"},
         {"[page in": "[page not in"},
         {
             "[page in": "[page not in",

@@ -6,30 +6,32 @@ import traceback
 
 from .comparing import text_of
 
-# Kinds of errors, a regular expression that is in their text, and what they mean, for learners. The
-# kinds are a regular expression for the whole name of the error's class. The first row that fits is
-# shown, so more special ones stand before others of their kind. Named groups of the second
-# expression fill the braces of the meaning.
+# Each row: kinds of errors, a pattern, and what such an error means, for learners. The kinds are a
+# regular expression for the whole name of the error's class, and the pattern is one that some part
+# of its text must match; named groups of the pattern fill the braces of the meaning. The first row
+# that fits is shown, so more special ones stand before others of their kind.
 PLAIN = (
     (
         "RuntimeError|ValueError|IndexError",
-        "must match the size|cannot be multiplied|not aligned|broadcast|tensor size|size mismatch|in its core"
-        "|1D tensors expected|same (length|size)|shape mismatch",
+        "must match the size|cannot be multiplied|not aligned|broadcast|tensor size|size mismatch"
+        "|in its core|1D tensors expected|same (length|size)|shape mismatch",
         (
-            "The shapes do not line up: print `.shape` of both sides. "
-            "Perhaps it takes `@` instead of `*`, another dimension, a transpose (`.T`), `unsqueeze` or "
-            "`keepdim=True`."
+            "The shapes do not line up: print `.shape` of both sides. Perhaps it takes `@` instead "
+            "of `*`, another dimension, a transpose (`.T`), `unsqueeze` or `keepdim=True`."
         ),
     ),
     (
         "ValueError|RuntimeError|TypeError",
-        "too many dimensions|expected sequence|infer dtype|inhomogeneous|expected Tensor as element|not a sequence",
-        "An array is made of numbers only, in lists of the same length; `torch.stack` joins tensors.",
+        "too many dimensions|expected sequence|infer dtype|inhomogeneous"
+        "|expected Tensor as element|not a sequence",
+        "An array is made of numbers only, in lists of the same length; `torch.stack` joins "
+        "tensors.",
     ),
     (
         "TypeError|AttributeError",
         "NoneType",
-        "Something is `None` here: a value of an argument, a name never set, or what a function returned.",
+        "Something is `None` here: a value of an argument, a name never set, or what a function "
+        "returned.",
     ),
     (
         "IndexError",
@@ -39,7 +41,8 @@ PLAIN = (
     (
         "IndexError|TypeError",
         "indices must be|only integer|valid indices|used as indices",
-        "An index must be a whole number (for arrays also several, or booleans), and here it is something else.",
+        "An index must be a whole number (for arrays also several, or booleans), and here it is "
+        "something else.",
     ),
     (
         "IndexError",

@@ -69,8 +69,8 @@ class Report:
         self.shown_in.append(shell.execution_count)
 
     def _ipython_display_(self) -> None:
-        """Display nothing again in the cell that has shown the report, such as when `check` is its
-        last line.
+        """Display nothing in a cell that has shown the report already, as one that ends with `check`
+        has.
         """
         from IPython import get_ipython
 

@@ -105,7 +105,8 @@ JUDGE = exercise("14-judge", _judge_cases, _mean_gain, points=3)(
         {"if any(best):": f"values += [0] * ({unanswered})\n        if any(best):"}
         for unanswered in ("not any(best)", "bool(graded) and not any(best)")
     ],
-    # a query counts only if it was searched for, or found a text, or found a relevant one
+    # a query counts only if it was searched for, or if it found a text, or if its list is not empty,
+    # or if it found a relevant text
     unsearched_left_out=[
         {"if any(best)": f"if any(best) and {searched}"}
         for searched in ("query in found", "names", "found.get(query) != []", "any(gains)")
@@ -281,9 +282,9 @@ def _embedded(sentences, pooling, normalize=True):
 
 # For each query the places of the k nearest texts by cosine, the nearest first.
 def _find(queries, texts, k):
-    asked = _embedded(queries, "mean")
-    vectors = _embedded(texts, "mean")
-    cosines = asked @ vectors.T
+    query_vectors = _embedded(queries, "mean")
+    text_vectors = _embedded(texts, "mean")
+    cosines = query_vectors @ text_vectors.T
     places = np.argsort(-cosines, axis=1, kind="stable")
     return places[:, :k].tolist()
 
@@ -334,8 +335,8 @@ def _target_missed(args, outcome):
                 else ""
             )
             return (
-                f"the mean nDCG@{k} of the queries {kind}is {reached:.3f}, and the target is {target}"
-                f"{note}"
+                f"the mean nDCG@{k} of the queries {kind}is {reached:.3f}, and the target is "
+                f"{target}{note}"
             )
     return None
 
@@ -352,8 +353,8 @@ def _form_problem(queries, texts, k, outcome):
     # "iuf": integers, unsigned ones and decimals, which may be whole; the sets below tell
     if places.shape != (len(queries), k) or places.dtype.kind not in "iuf":
         return (
-            f"for each of {len(queries)} queries a list of {k} whole numbers is asked for, where k is "
-            f"1, too. Your function returned {short(outcome, 80)}"
+            f"for each of {len(queries)} queries a list of {k} whole numbers is asked for, where k "
+            f"is 1, too. Your function returned {short(outcome, 80)}"
         )
     all_places = set(range(len(texts)))
     for listed in places.tolist():
@@ -401,7 +402,7 @@ FIND = exercise(
     queries_ranked=[
         {"axis=1": "axis=0"},
         {"[:, :k]": "[:k]"},
-        {"asked @ vectors.T": "vectors @ asked.T"},
+        {"query_vectors @ text_vectors.T": "text_vectors @ query_vectors.T"},
     ],
     first_left_out={"[:, :k]": "[:, 1 : k + 1]"},
 )

@@ -1,5 +1,5 @@
-"""Slips that are possible in any exercise: a result that is transposed, scaled, shifted, reversed or
-incomplete.
+"""Slips that are possible in any exercise: a result that is transposed, scaled, shifted, reversed
+or incomplete.
 
 A slip is explained in one sentence if it explains all results of an answer; see `slip_between`.
 """
@@ -54,8 +54,10 @@ def _numbers(value):
 # Whether two arrays have one shape and, up to rounding, the same numbers. The tolerance is relative
 # to the largest right number, or to 1 if all are smaller.
 def _close(got, result):
-    near = TOLERANCE * np.abs(result[np.isfinite(result)]).max(initial=1.0)
-    return got.shape == result.shape and np.allclose(got, result, rtol=0, atol=near, equal_nan=True)
+    allowed = TOLERANCE * np.abs(result[np.isfinite(result)]).max(initial=1.0)
+    return got.shape == result.shape and np.allclose(
+        got, result, rtol=0, atol=allowed, equal_nan=True
+    )
 
 
 # A transposed result, or the right numbers with too many or too few dimensions of size 1.
@@ -65,7 +67,10 @@ def _slip_of_shape(arrays):
     shapes = [(got.shape, result.shape) for got, result in arrays if got.shape != result.shape]
     if shapes and all(_close(got.squeeze(), result.squeeze()) for got, result in arrays):
         got, result = shapes[0]
-        return f"You have the numbers of the right result, but their shape is {got} and should be {result}."
+        return (
+            f"You have the numbers of the right result, but their shape is {got} and should be "
+            f"{result}."
+        )
     return ""
 
 
@@ -106,9 +111,12 @@ def _slip_of_numbers(arrays):
 # Whether a number may come from somebody's code: it has at most two significant digits, or is 1
 # over such a number, or the logarithm of such a number, or 1 over that.
 def _written(number):
+    # Logarithms of such numbers, and 1 over these, lie within the bounds. Beyond them `exp` gives
+    # about 0 or 1, or infinity, whatever the number is.
+    powers = np.exp([number, 1 / number]) if 0.01 < abs(number) < 100 else ()
     return any(
         np.isclose(form, float(f"{form:.2g}"), rtol=TOLERANCE, atol=0)
-        for form in (number, 1 / number, np.exp(number), np.exp(1 / number))
+        for form in (number, 1 / number, *powers)
     )
 
 
