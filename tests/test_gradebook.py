@@ -138,18 +138,29 @@ def test_a_class_whose_hand_ins_may_be_other_peoples_is_doubted(absent, stranger
 
 def test_what_is_one_of_several_namesakes_is_on_the_rows_of_all_and_gives_none_of_them_0():
     people = {key: rosters.Learner(key, "Leon Ray") for key in "ab"} | {
-        "cleo": rosters.Learner("cleo", "Cleo Oz")
+        "cleo": rosters.Learner("cleo", "Cleo Oz"),
+        # two without a name are no namesakes, of each other or of the nameless stranger x
+        "dan": rosters.Learner("dan"),
+        "eve": rosters.Learner("eve"),
     }
-    entry = store.Entry("71", "Leon Ray", "71/a.ipynb", "", "", result(*ALL_04))
-    gathered = submissions.Gathered([submissions.HandIn("71", "Leon Ray", file="71/a.ipynb")])
-    class_records = records(gathered, {("71", "71/a.ipynb"): entry}, people, WORK, ("04",))
+    hand_ins = [
+        submissions.HandIn("71", "Leon Ray", file="71/a.ipynb"),
+        submissions.HandIn("x", file="x.ipynb"),
+    ]
+    entries = {
+        (hand_in.learner, hand_in.file): store.Entry(
+            hand_in.learner, hand_in.name, hand_in.file, "", "", result(*ALL_04)
+        )
+        for hand_in in hand_ins
+    }
+    class_records = records(submissions.Gathered(hand_ins), entries, people, WORK, ("04",))
     record_of = {record.learner: record for record in class_records}
     note = "left out: 71/a.ipynb: several on the roster have this name"
-    assert [record_of[key].notes for key in ("a", "b", "cleo")] == [[note], [note], []]
+    assert [record_of[key].notes for key in people] == [[note], [note], [], [], []]
     assert {record_of[key].reason for key in "ab"} == {"what may be this learner's was left out"}
     # Moodle's fourth column; without a grade, a learner is not given 0
     grades = [grade for _, _, _, grade, *_ in platforms.MOODLE.table(class_records, "Title")]
-    assert grades == ["Grade", FULL, None, None, 0]
+    assert grades == ["Grade", FULL, None, None, 0, 0, 0, FULL]
 
 
 def test_a_copied_cell_does_not_replace_its_lesson():

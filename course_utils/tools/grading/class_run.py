@@ -1,7 +1,8 @@
 """Mark a class: find new hand-ins, have them marked, and keep the results.
 
-Each result is stored as it arrives (`store`), so that an interruption loses nothing. Everything
-else in the folder is derived from what is stored, and written atomically.
+Each result is stored as it arrives (`store`), so that an interruption loses nothing. The tables and
+pages in the results folder are made from these results and what the teacher gives, and are written
+atomically.
 """
 
 import os
@@ -383,12 +384,19 @@ def _jobs(
 def _latest_first(jobs: Mapping[int, HandIn]) -> list[dict[str, object]]:
     """These jobs for `fleet.mark_here`, a learner's latest first.
 
-    It runs out of time, if at all, on those that count least.
+    If a learner's time runs out, it does so on the hand-ins that count least.
     """
-    ordered = sorted(jobs.items(), key=lambda job: (job[1].learner, -job[1].turn, -job[1].modified))
+    ordered = sorted(
+        jobs, key=lambda key: (jobs[key].learner, -jobs[key].turn, -jobs[key].modified)
+    )
     return [
-        {"key": key, "name": hand_in.file, "path": str(hand_in.path), "learner": hand_in.learner}
-        for key, hand_in in ordered
+        {
+            "key": key,
+            "name": jobs[key].file,
+            "path": str(jobs[key].path),
+            "learner": jobs[key].learner,
+        }
+        for key in ordered
     ]
 
 

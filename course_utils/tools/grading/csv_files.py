@@ -59,7 +59,7 @@ def _without_lines_above(text: str, headings: Collection[str]) -> str:
     """A table with the lines above its header emptied, so that the others keep their numbers."""
     lines = text.split("\n", MOST_ABOVE)
     for place, line in enumerate(lines):
-        # a line, or the first one of the rest of the text, which comes last
+        # the last of these is the rest of the text, of which only the first line is looked at
         titles = {normalised(title) for title in re.split("[,;\t]", line.partition("\n")[0])}
         if not titles.isdisjoint(headings):
             lines[:place] = [""] * place

@@ -55,7 +55,8 @@ class MarkingProcess:
         )
         if self.folder:  # a process that is killed cannot clean up after itself
             environment["TMPDIR"] = self.folder.name
-        self.process: Any = subprocess.Popen(  # for the type checker, its pipes might be missing
+        # Any, since to the type checker its pipes might be missing
+        self.process: Any = subprocess.Popen(
             [sys.executable, "-m", "course_utils.tools.grading.fleet"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -1,8 +1,7 @@
 """Files of a download, and of the zips in it, before their owners are known.
 
-The files are untrusted; nothing but zips is parsed here.
-No name from a zip is ever used as a path, links are not followed, and what unpacks to more than a
-limit is refused.
+The files are untrusted; nothing but zips is parsed here. No name from a zip is ever used as a path,
+links are not followed, and what unpacks to more than a limit is refused.
 """
 
 import errno

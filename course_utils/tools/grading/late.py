@@ -202,9 +202,8 @@ class Lateness:
         key_of_number = {learner.number: learner.learner for learner in learners}
         lines_of: dict[str, dict[str, Line]] = {}
         strangers = []
-        for line in sorted(
-            self.lines, key=lambda line: line.when
-        ):  # the latest replaces the others
+        # the latest comes last, and replaces the others
+        for line in sorted(self.lines, key=lambda line: line.when):
             people = [roster.find(key_of_number.get(name, name)) for name in line.names]
             owner = next((person for person in people if person), None)
             if owner is None:
@@ -371,17 +370,17 @@ def _read_lines(path: str | Path, zone: tzinfo | None) -> list[Line]:
             f"{name} has no column `received`, and none of Moodle's grading worksheet."
         )
     lines = []
-    for number, cells in rows:
+    for place, cells in rows:
         if cells[column] in ("", "-"):
             continue
-        where = f"{name}, {number}: "
+        where = f"{name}, {place}: "
         granted = EXTENSION.search(cells.get("status", ""))
         until = _in_zone(_date(where, granted[1], LONG_FORMS), zone) if granted else None
         when = _in_zone(_date(where, cells[column], LONG_FORMS), zone)
         person = learner_in(cells)
         # the name last, which `_by_learner` shows
         names = [text for text in (person.learner, person.email, *person.also, person.name) if text]
-        lines.append(Line(names or [number], _lesson(where, cells.get("lesson", "")), when, until))
+        lines.append(Line(names or [place], _lesson(where, cells.get("lesson", "")), when, until))
     return lines
 
 

@@ -79,7 +79,9 @@ def _cells_in_table(learner: LearnerRecord) -> dict[str, HandMarkedCell]:
 
 
 def _rows(path: Path, roster: Roster) -> Iterator[tuple[str, Key, dict[str, str]]]:
-    """The rows of the table, each after its place, as messages name it, and its key.
+    """The rows of the table, as (where, key, row).
+
+    `where` is the beginning of messages about a row, `key` says what it is about.
 
     Raises GradeError for a table without the needed columns, and for two rows with one key.
     """

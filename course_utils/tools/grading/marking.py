@@ -241,7 +241,7 @@ class Marker:
         self.sandbox, self.seed, self.seconds = sandbox, seed, seconds
         self.work = assignment(tuple(lessons))
         self.session: Session | None = None
-        self.is_used_up = False  # whether a notebook's cells ran in it from the top
+        self.is_used_up = False  # whether cells ran from the top in the session's process
         sandbox.prepare([*self.work["known"].values()])
 
     def mark(self, notebook: bytes, name: str = "") -> Result:
@@ -575,7 +575,8 @@ def _explained(error: OutOfTime | MemoryError) -> NotJudged:
         return NotJudged(
             "timeout", "running its cell took too long", "Stopped: running its cell took too long."
         )
-    return NotJudged(  # the memory of this process, which judges
+    # it was the memory of this process, which judges
+    return NotJudged(
         "memory",
         "what it returned is too large to be judged",
         "What your function returned is too large to be judged.",

@@ -1,9 +1,10 @@
 """Decide which learner each hand-in belongs to: by the platform's part of its name, then by the
 roster.
 
-What a learner can choose never decides. `platforms` says what each platform puts into a name. A
-learner chooses what comes after that, and on some platforms the name before it. So an entry may
-have two readings; if another learner's number is among them, it is given to no learner.
+What a learner can choose never overrides the platform's part. `platforms` says what each platform
+puts into a name. A learner chooses what comes after that, and on some platforms the name before it.
+So an entry may have two readings; if another learner's number is among them, it is given to no
+learner.
 """
 
 import os

@@ -1,8 +1,9 @@
 """Learning platforms: how each names the hand-ins of a download, and the table in which it takes
 grades back.
 
-Each is a `Platform` in PLATFORMS; no other module knows them by name. To add one, add it here;
-MAINTAINING.md lists the tests and documents that follow.
+Each is a `Platform` in PLATFORMS. To add one, add it here; .github/MAINTAINING.md lists the tests
+and documents that follow. Of the other tables that platforms export, `rosters` knows the headings,
+and `late` the dates.
 """
 
 import re
@@ -77,12 +78,10 @@ class Platform:
         """Where a zip of feedback has this learner's page: once for each of the hand-ins that the
         names in `feedback` tell apart. [] if no file's name is this platform's.
         """
+        # without slashes, since a name must not lead into another folder
         names = [
             self.feedback.format(
-                # a name must not lead into another folder
-                name=re.sub(r"[/\\]", " ", reading.name),
-                id=reading.id,
-                file=reading.file,
+                name=re.sub(r"[/\\]", " ", reading.name), id=reading.id, file=reading.file
             )
             for reading in self.readings_of(learner)
         ]

@@ -214,9 +214,9 @@ class Program:
     def further_runs(self, exercise_id: str, name: str, answer: int, sliced: set[int]) -> list[str]:
         """The further runs that might change the result.
 
-        "check" adds all cells above the one that checks the exercise, "end" those below. If the
-        notebook does something with what `check` returns, it may choose between candidates: "try
-        1", "try 2" and so on take one each.
+        "check" adds the cells up to the one that checks the exercise, "end" those below, too. If
+        the notebook does something with what `check` returns, it may choose between candidates:
+        "try 1", "try 2" and so on take one each.
 
         name, answer: the answer's name and place. sliced: the places that its own run executes.
         """

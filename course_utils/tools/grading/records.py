@@ -185,11 +185,14 @@ def _note_left_out(record: LearnerRecord, left_out: Iterable[LeftOut]) -> None:
 
 
 def _note_namesakes(learners: Collection[LearnerRecord]) -> None:
-    """Note what may be theirs at learners who have handed nothing in and share a name.
+    """Note files that may be theirs in the records of learners who share a name.
 
-    It is what strangers of that name handed in.
+    These learners have handed nothing in, and the files are those of strangers of that name.
     """
-    namesakes = Counter(learner.name for learner in learners if learner.status == NOTHING)
+    # who has no name on the roster has no namesakes either
+    namesakes = Counter(
+        learner.name for learner in learners if learner.status == NOTHING and learner.name
+    )
     strangers = [
         learner
         for learner in learners
@@ -247,6 +250,7 @@ class _LatestMarks:
     read: the result of each file that could be read.
     latest: the file of each lesson.
     repeated: the lessons that were handed in more than once.
+    notes: what the teacher should know about the files.
     unreadable, not_marked: the reasons, a sentence for each file.
     """
 

@@ -46,9 +46,9 @@ def write_release(
     files = {}
     for lesson in work["titles"]:
         path = parts(sources)[lesson]
-        of_lesson = _points(assignment((lesson,), Path(sources)))
+        lesson_points = _points(assignment((lesson,), Path(sources)))
         source: Any = nbformat.read(path, as_version=4)
-        copy = _graded(learner_copy(source), of_lesson, due)
+        copy = _graded(learner_copy(source), lesson_points, due)
         if not solutions:
             # a lesson's first code calls `setup`
             first = next(cell for cell in copy.cells if cell.cell_type == "code")

@@ -71,7 +71,7 @@ def read_roster(path: str | Path) -> dict[str, Learner]:
     there are no learners; and for a file that is not such a table, as `numbered_rows` does.
     """
     learners = {}
-    for number, cells in normalised_rows(path, HEADINGS):
+    for line, cells in normalised_rows(path, HEADINGS):
         person = learner_in(cells)
         # Canvas adds a line with the possible points, and a student for tests; without a column
         # Student, no line is one of Canvas's own
@@ -81,11 +81,11 @@ def read_roster(path: str | Path) -> dict[str, Learner]:
             continue
         if not person.learner:
             raise GradeError(
-                f"The roster {path} has no id and no email in {number}; name the columns id, name, "
+                f"The roster {path} has no id and no email in {line}; name the columns id, name, "
                 "email."
             )
         if person.learner in learners:
-            raise GradeError(f"The roster {path} has {person.learner!r} twice (again in {number}).")
+            raise GradeError(f"The roster {path} has {person.learner!r} twice (again in {line}).")
         learners[person.learner] = person
     if not learners:
         raise GradeError(f"The roster {path} has no learners.")

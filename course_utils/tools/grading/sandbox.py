@@ -164,8 +164,8 @@ def visible_paths() -> list[Path]:
     their contents.
 
     Of a prefix that the whole machine shares, such as /usr, only Python's own folders and the
-    system's shared libraries are shown. Not listed is what does not exist, and what stands in a
-    listed folder.
+    system's shared libraries are shown. What does not exist, or stands in a listed folder, is not
+    listed.
     """
     encoder = hub_cache.cache_with() / hub_cache.ENTRY  # and no other models
     paths = {

@@ -153,7 +153,7 @@ def system_call_filter() -> Any:
         # not every processor has each of them
         with contextlib.suppress(ValueError, OSError, RuntimeError):
             rules.add_rule(refuse, call)
-    # of the local kind it is allowed: event loops use such a pair to wake themselves
+    # a pair of local sockets is allowed: event loops wake themselves with one
     rules.add_rule(refuse, "socketpair", pyseccomp.Arg(0, pyseccomp.NE, socket.AF_UNIX))
     # as on a Linux without clone3: the C library then uses clone, whose flags the filter can see
     rules.add_rule(pyseccomp.ERRNO(NOT_IMPLEMENTED), "clone3")
@@ -358,8 +358,8 @@ def _is_alive(pid: int) -> bool:
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
 
-# Wait for a child, and end with its exit status, or with 128 and the number of the signal that ended
-# it, as shells and bubblewrap do.
+# Wait for a child, and end with its exit status or, if a signal ended it, with 128 plus the number
+# of the signal, as shells and bubblewrap do.
 def _exit_like(child: int) -> NoReturn:
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     sys.exit(code if code >= 0 else 128 - code)

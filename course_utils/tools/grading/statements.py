@@ -68,8 +68,8 @@ def parsed(source: str) -> tuple[str, list[ast.stmt]]:
 
 def prepare(sources: Iterable[str]) -> None:
     """Parse cells that many notebooks contain, and fill the caches, before any notebook arrives."""
-    for source in sources:
-        for statement in parsed(source)[1]:
+    for _, body in map(parsed, sources):
+        for statement in body:
             for cached in (bound, used, changed, calls_of_check):
                 cached(statement)
 
@@ -120,8 +120,10 @@ def used(statement: ast.stmt) -> frozenset[str]:
 def _names(
     code: types.CodeType, operations: Iterable[str], enters: Callable[[types.CodeType], bool]
 ) -> Iterator[str]:
-    """The names on which code does one of these operations, and the code in it that `enters`
-    accepts.
+    """The names that appear in one of these operations of some code, or of the code inside it.
+
+    enters: says whether to look into code inside, which is that of a function, class or
+    comprehension.
     """
     for step in dis.get_instructions(code):
         if step.opname in operations:

@@ -256,6 +256,7 @@ def _kept(
     is_listed: whether the roster has this learner.
     left_out: changed: archives and files of nobody that do not count are added to it.
     """
+    # by the hand-in's name, which decides below where two are equally late
     files = sorted(files, key=lambda pair: (pair[1].file, pair[1].sha256))
     kept = [hand_in for file, hand_in in files if file.notebook]
     kept.sort(key=lambda hand_in: (-hand_in.turn, -hand_in.modified))  # the latest first

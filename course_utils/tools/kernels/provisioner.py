@@ -164,7 +164,7 @@ def fork_kernel(
     }
     try:
         return _ask_for_kernel(socket_path, request, stdout, stderr)
-    # also what a warm process sends that is no answer, or a stream that has no descriptor
+    # the warm process refuses, is gone or sends no valid answer, or a stream has no descriptor
     except (OSError, ValueError, KeyError, IndexError, TypeError):
         return None
 

@@ -131,7 +131,7 @@ def receive(connection: socket.socket, descriptors: list[int]) -> dict[str, Any]
     descriptors: changed: the file descriptors that came with it are added, also if an error is
     raised. The caller must close them.
 
-    Raises ValueError for what is no JSON, as a message is that was cut at LONGEST_MESSAGE; OSError.
+    Raises OSError, and ValueError for what is not JSON, such as a message cut at LONGEST_MESSAGE.
     """
     message, received, _, _ = socket.recv_fds(connection, CHUNK, 3)  # three streams
     descriptors += received
@@ -149,11 +149,11 @@ def _has_another_environment(request: dict[str, Any], environment: Mapping[str, 
     What libraries add to the environment when they are imported may be there too: a client may have
     imported them.
     """
-    clients = request["environment"]
-    fixed = [name for name in {*environment, *clients} if not MAY_DIFFER.match(name)]
+    requested = request["environment"]
+    fixed = [name for name in {*environment, *requested} if not MAY_DIFFER.match(name)]
     # the values when this process was started, and now
     ours = {name: (environment.get(name), os.environ.get(name)) for name in fixed}
-    return any(clients.get(name) not in values for name, values in ours.items())
+    return any(requested.get(name) not in values for name, values in ours.items())
 
 
 def be_kernel(request: dict[str, Any], threads: int) -> None:
@@ -186,7 +186,7 @@ def be_kernel(request: dict[str, Any], threads: int) -> None:
 def end_with(parent: int) -> None:
     """Wait until the process with this number has ended, then end this one at once.
 
-    A kernel does so when its parent is gone. It never returns.
+    This is how a kernel ends with its parent. It never returns.
     """
     with contextlib.suppress(OSError):
         select.select([os.pidfd_open(parent)], [], [])
@@ -200,7 +200,7 @@ def main() -> None:
     environment = dict(os.environ)
     if sys.path[0] in ("", os.getcwd()):
         del sys.path[0]  # as ipykernel_launcher does
-    request, threads = None, 1  # a request only in a child, which `serve` returns to
+    request, threads = None, 1  # `serve` returns a request in a child only
     try:
         parent = os.pidfd_open(starter)
         if os.getppid() == starter:  # else it has already ended
