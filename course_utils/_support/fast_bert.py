@@ -203,8 +203,9 @@ def _attend(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torc
         weights = scores.exp()
         total = weights.sum(-1, keepdim=True)
         low, high = total.aminmax()
-        if low > 1e-30 and high < 1e35:  # float32 and bfloat16 reach from 1e-38 to 3e38;
-            # the rest is room for single weights and for the product with the values
+        # float32 and bfloat16 reach from 1e-38 to 3e38; the rest is room for single weights and for
+        # the product with the values
+        if low > 1e-30 and high < 1e35:
             return (weights @ value).div_(total)
     return scores.softmax(-1) @ value
 

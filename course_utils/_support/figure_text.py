@@ -88,7 +88,7 @@ class _Drawn:
         """Values as text: floats with the decimals of this picture, integers and others as they
         are; more than MANY are abbreviated.
         """
-        # an array, with NaN in place of what is masked, which integers cannot be
+        # an array, with NaN in place of what is masked; for that, masked integers become floats
         values = np.ma.filled(
             values if np.ma.getmask(values) is np.ma.nomask else values.astype(float), np.nan
         )

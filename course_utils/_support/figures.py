@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-# matplotlib's group ids (gid) tell `figure_text` what not to repeat:
+# matplotlib's group ids (gid) tell `figure_text` what a shape means. Those of `plots.py` are
+# "interval x" and "interval y" (lines along this axis), "dots" (one in each row that the y axis
+# names) and "swarm" (only the x values count). These two say what not to repeat:
 OWN_WORDS = "label"  # words that the course's functions write beside a shape with the same label
 GUIDE = "guide"  # lines that only guide the eye
-# Those of `plots.py` tell it what a shape means: "interval x" and "interval y" (lines along this
-# axis), "dots" (one in each row that the y axis names), "swarm" (only the x values count).
+
 # no figure of a lesson may say one of these
 NO_TITLE = "A figure without a title."
 WITHOUT_WORDS = "Its data are not said in words: it has "

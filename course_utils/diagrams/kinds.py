@@ -420,6 +420,6 @@ def _behind_the_longest(rows: Mapping[str, Sequence[Part]], room: float, longest
         wide = text_width(str(text), SMALL) + 10  # 6 before the text, 4 behind it
         if text and wide > room * length / longest:
             # behind a shorter bar, there is room already
-            free = room * (1 - sum(part[0] for part in parts) / longest)
+            free = room * (1 - sum(part_length for part_length, _, _ in parts) / longest)
             behind = max(behind, wide - free)
     return behind

@@ -32,7 +32,8 @@ def two_orders(names: Sequence[str], scores: np.ndarray, cosines: np.ndarray) ->
     below_y = FIRST_Y + ROW * len(names)
     canvas = Canvas("08 two orders", below_y + 14)
     canvas.label(X["name"], HEADING_Y, "first sentence of the pair", quiet=True)
-    # {x of the middle: heading}; 16 is half a box, 6 is less, or the last would leave the drawing
+    # {x of the middle: heading}; 16 is half a box, but with it the last heading would leave the
+    # drawing
     columns = {
         X["score"]: "score",
         X["cosine"]: "cosine",

@@ -207,9 +207,9 @@ def new_lecture(key: str, folder: str | Path = NOTEBOOKS) -> Path:
         raise ValueError(
             f"No cell of {path.name} shows anything yet: run it first (make lesson L={key})."
         )
-    text = "\n".join(cell.source for cell in cells)
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     # from "# 04 Pooling" to "Pooling"
-    title = cells[0].source.partition("\n")[0].lstrip("# 0123456789")
+    title = cells[0].source.partition("\n")[0].removeprefix("# ").partition(" ")[2]
     values = {
         "title": title.replace('"', "'"),  # it stands in quotes
         "lesson": path.stem,

@@ -84,7 +84,7 @@ def wanted(lock: Path = LOCK) -> dict[str, str]:
     Raises OSError if the lock cannot be read, ValueError if it names no packages or holds a line
     that is none.
     """
-    # it is no part of the standard library, but pip always brings a copy
+    # `packaging` is not in the standard library, but pip always brings a copy
     try:
         from packaging.requirements import Requirement
     except ImportError:

@@ -1,4 +1,4 @@
-"""Commands for who teaches the course: assignments and marks, decks, questions and cards.
+"""Commands for those who teach the course: assignments and marks, decks, questions and cards.
 
 A command imports what it needs when it runs, so that `course --help` does not load PyTorch.
 """

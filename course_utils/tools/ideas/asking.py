@@ -242,7 +242,10 @@ class Asked(anywidget.AnyWidget):
         options = "\n".join(
             f"  {letter}. {option.text}" for letter, option in zip("ABCD", sheet.options)
         )
-        return f"Question 1 of {self.session.count}. {sheet.ask}\n{options}"
+        return (
+            f"Question {len(self.session.answered) + 1} of {self.session.count}. "
+            f"{sheet.ask}\n{options}"
+        )
 
     def _answer(self, change: dict[str, Any]) -> None:
         given = change["new"]

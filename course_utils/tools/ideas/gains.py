@@ -183,11 +183,11 @@ def measures(first: np.ndarray, second: np.ndarray) -> dict[str, np.ndarray]:
     "discrimination" Pearson's correlation of an idea's answers, in both forms, with the number of
     right answers about all other ideas in the same form: nan where one of the two is constant.
     """
-    # Pearson's correlation is written out, for all ideas at once
     total = np.concatenate([first, second])
     others = total.sum(axis=1, keepdims=True) - total
     before = first.mean(axis=0)
     after = second.mean(axis=0)
+    # Pearson's correlation is written out, for all ideas at once
     item_deviation = total - total.mean(axis=0)
     rest_deviation = others - others.mean(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -62,8 +62,8 @@ class Idea:
     says: the idea as it is true.
     section: the id of the cell of its lesson to read.
     evidence: {name of a misunderstanding: what shows that people hold it}. "held" says what they
-        believe, "kind" and "where" name the sources, and of "seen" results of a search for "query",
-        "found" showed it.
+        believe; "kind" and "where" name the sources. Of the results of a search for "query", "seen"
+        were read, and "found" of these showed the misunderstanding.
     exercises: ids of those that need the idea.
     """
 

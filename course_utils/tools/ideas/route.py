@@ -27,7 +27,7 @@ class Route:
     """Where to begin.
 
     begin: the number of a core, "00" to "11".
-    skip: the numbers of the cores before it, and of those behind it of which both ideas are known.
+    skip: the numbers of the cores before it, and of those after it of which both ideas are known.
     sections: {id of an idea that is not known in a skipped core: the title of its section}.
     missing: what such ideas say, and then those of the core where it begins.
     """
@@ -54,7 +54,7 @@ def route(known: set[str]) -> Route:
     unknown = [idea for idea in ideas if idea.id not in known]
     with_a_known_idea = {idea.lesson for idea in ideas if idea.id in known}
     incomplete = {idea.lesson for idea in unknown}
-    # "11", the core behind ASKED, for somebody who knows an idea of each
+    # "11", the core after ASKED, for somebody who knows an idea of each
     first = next((lesson for lesson in ASKED if lesson not in with_a_known_idea), "11")
     skip = [lesson for lesson in ASKED if lesson < first or lesson not in incomplete]
     skipped = [idea for idea in unknown if idea.lesson in skip]

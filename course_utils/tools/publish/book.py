@@ -201,7 +201,7 @@ def _build(
     for name, notebook in lessons.items():
         key = part_of(name)
         further = [f"/{other}" for other in lessons if other.startswith(f"{FURTHER}/{key}_")]
-        if further and key in LESSONS:  # they hang below their core in the table of contents
+        if further:  # they hang below their core in the table of contents
             toctree = "\n".join(["```{toctree}", ":hidden:", "", *further, "```"])
             notebook.cells.append(nbformat.v4.new_markdown_cell(toctree))
         nbformat.write(notebook, source / f"{name}.ipynb")

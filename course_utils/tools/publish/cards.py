@@ -74,15 +74,16 @@ def term_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:
         anchor = entry.id.removeprefix("term-")
         (lesson,) = re.findall(r"First in lesson \[(\d\d)\]", origin)
         term = xhtml(_as_written(heading.lstrip("# "), anchor, all_texts), inline=True)
-        note = _note(
-            "Terms",
-            anchor,
-            lesson,
-            about=f"Sentence embeddings, lesson {lesson}",
-            front=f"What does <strong>{term}</strong> mean?",
-            back=xhtml(BREAK.join(meaning)),
+        notes.append(
+            _note(
+                "Terms",
+                anchor,
+                lesson,
+                about=f"Sentence embeddings, lesson {lesson}",
+                front=f"What does <strong>{term}</strong> mean?",
+                back=xhtml(BREAK.join(meaning)),
+            )
         )
-        notes.append(note)
     return notes
 
 
@@ -118,16 +119,17 @@ def mistake_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:
                 f"<blockquote>{MESSAGE.renderInline(mistake.does)}</blockquote>"
                 "Why is that wrong, or what is right?"
             )
-            note = _note(
-                "Mistakes",
-                f"{exercise.id} {mistake.does}",
-                exercise.lesson,
-                about=about,
-                front=front,
-                back=MESSAGE.renderInline(mistake.because),
-                more=texts.get(exercise.id, ""),
+            notes.append(
+                _note(
+                    "Mistakes",
+                    f"{exercise.id} {mistake.does}",
+                    exercise.lesson,
+                    about=about,
+                    front=front,
+                    back=MESSAGE.renderInline(mistake.because),
+                    more=texts.get(exercise.id, ""),
+                )
             )
-            notes.append(note)
     return notes
 
 

@@ -23,12 +23,13 @@ def print_pdf(page: Path, target: Path, query: str = "") -> str:
 
     query: what follows the page's address, such as "?print-pdf".
 
-    Returns "" or why there is no PDF, as text for the user. If Chromium fails, a PDF that was
-    in `target` before counts as printed.
+    Returns "" or why there is no PDF, as text for the user. An earlier PDF in `target` is removed,
+    also if Chromium fails.
     """
     browser = find_browser()
     if browser is None:
         return f"Chromium was not found, so no PDF was made. {page.name} itself can be printed."
+    target.unlink(missing_ok=True)  # or it would count as printed below
     with tempfile.TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as profile:
         command = [
             browser,

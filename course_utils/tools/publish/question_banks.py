@@ -119,8 +119,8 @@ def _plain(markdown: str) -> str:
 def questions(numbers: Iterable[str] = (), sources: str | Path = NOTEBOOKS) -> list[Question]:
     """The questions of some lessons, such as ("04", "05"), or of all, in reading order.
 
-    Raises PublishError for an unknown lesson, a damaged one, one without questions, or a question
-    that cannot be read.
+    Raises PublishError for a named lesson without questions, for a question that cannot be read,
+    and as `read_lessons` does; ValueError for an unknown or a damaged lesson; OSError.
     """
     chosen = [name_of(lesson_named(number, sources)) for number in numbers]
     bank = []

@@ -1,8 +1,8 @@
 """The learner's copies of the lessons, written without overwriting a person's work.
 
 What was written last is in the workspace's record, the JSON file RECORD: for each file's name,
-without its folder, the checksums of its cells by id; and under WRITER, who wrote it. A file whose
-cells differ from the record is the learner's.
+without its folder, the checksums of its cells by id; and under WRITER, the version of the course
+that wrote it. A file whose cells differ from the record is the learner's.
 """
 
 import json
@@ -36,7 +36,7 @@ REPORT_STUB = "YOUR ANSWER HERE"  # nbgrader's wording
 GLOSSARY = "glossary.ipynb"
 SOLUTION = re.compile(rf"^([ \t]*){BEGIN}[ \t]*$.*?^[ \t]*{END}[ \t]*$", re.MULTILINE | re.DOTALL)
 TO_A_LESSON = re.compile(r"(?<=\]\()[\w./-]+(?=\.ipynb)")
-# the key of the record's version: of the course that wrote it last. A newer one may have other
+# the record's key for the version of the course that wrote it last; a newer course may have other
 # lessons
 WRITER = "version"
 PATIENCE = 5  # seconds that a command waits for another
