@@ -114,8 +114,9 @@ def lines(
         ends: list[Any] = []  # (label, last known point, colour) of each line
         for line in axes.lines:  # the series alone: `references` adds lines later
             points = np.asarray(line.get_xydata())
-            known = np.isfinite(points[:, 1])
-            ends.append((line.get_label(), points[known][-1], line.get_color()))
+            known = points[np.isfinite(points[:, 1])]
+            # none, if all values of the line are missing
+            ends += [(line.get_label(), last, line.get_color()) for last in known[-1:]]
         label_ends(axes, ends)
     references(axes, marks, "y")
     return Figure(figure, alt)

@@ -108,7 +108,14 @@ def test_a_figure_without_a_description_is_refused_and_closed():
 
 
 def test_a_line_ends_and_is_labelled_where_its_last_values_are_missing(last_axes):
-    plots.lines([1, 2, 4], {"whole": [0, 1, 2], "short": [0, 3, float("nan")]}, "t", "x", "y", ALT)
+    plots.lines(
+        [1, 2, 4],
+        {"whole": [0, 1, 2], "short": [0, 3, float("nan")], "none": [float("nan")] * 3},
+        "t",
+        "x",
+        "y",
+        ALT,
+    )
     ends = {text.get_text(): tuple(text.xy) for text in last_axes()[0].texts}
     assert ends == {"whole": (4, 2), "short": (2, 3)}
 
