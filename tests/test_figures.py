@@ -21,18 +21,19 @@ def table(value):
     )
 
 
-def by(draw, **options):
-    # from a function of seaborn, one of a value that draws its table, with a colour for each kind
+def by_kind(draw, **options):
+    # a function that draws the table of a value with this function of seaborn, each kind in a
+    # colour of its own
     return lambda value: draw(table(value), x="x", y="y", hue="kind", **options)
 
 
 GRID = np.arange(9.0).reshape(3, 3)
 # {name: (draws a figure with this value among its data, beginnings of lines of its text)}
 KINDS = {
-    "seaborn's lines": (by(sns.lineplot), ["line cat: x 1.000 2.000 | y 0.000 0.250", "line dog: "]),
-    "lines of two styles": (by(sns.lineplot, style="kind", markers=True), ["line cat: ", "line dog: "]),
+    "seaborn's lines": (by_kind(sns.lineplot), ["line cat: x 1.000 2.000 | y 0.000 0.250", "line dog: "]),
+    "lines of two styles": (by_kind(sns.lineplot, style="kind", markers=True), ["line cat: ", "line dog: "]),
     "a line with its band": (lambda value: sns.lineplot(table(value), x="x", y="y", seed=0), ["line: ", "band: "]),
-    "seaborn's points": (by(sns.scatterplot), ["point cat: 1.000 0.000", "point dog: 2.000 "]),
+    "seaborn's points": (by_kind(sns.scatterplot), ["point cat: 1.000 0.000", "point dog: 2.000 "]),
     "colours of points": (lambda value: plt.scatter([1, 2], [3, 4], c=[0, value]), ["point: 1.000 3.000 value 0.000"]),
     "sizes of points": (lambda value: plt.scatter([1, 2], [3, 4], s=[9, value]), ["point: 1.000 3.000 size 9.000"]),
     # a text holds at most 1000 numbers of points and of a picture; of more, how many there are
@@ -151,8 +152,8 @@ def test_a_figure_is_shown_as_a_drawing_a_picture_and_text(show):
     assert show(plt.gcf())[0] == content
 
 
-# What the first line of the current figure's text says behind "Figure. ".
 def described(show):
+    # what the first line of the current figure's text says behind "Figure. "
     return show(plt.gcf())[0]["text/plain"].splitlines()[0].removeprefix("Figure. ")
 
 

@@ -49,8 +49,8 @@ def test_a_learners_text_cannot_become_html():
     assert {*re.findall("(?:<|&lt;)script(?:>|&gt;)", page)} == {"&lt;script&gt;"}
 
 
-# t and m: the embeddings of the tokens, and the attention mask. Of `(right result, change)[0]` the
-# right result is returned, and an input is changed beside it.
+# t and m: the embeddings of the tokens, and the attention mask. `(right result, change)[0]` returns
+# the right result, but also changes an input.
 FAILED = {  # name: (answer, a regular expression that is in its first message)
     "a result": (
         mean_pool(torch.ones(2, 3, 4), torch.ones(2, 3)),
@@ -172,8 +172,8 @@ DIFFERENCES = [
     (torch.tensor([[1, 2], [3, 4]]), [(1, 2), (3, 4)], None),
     (np.array(["a", "b"]), ["a", "b"], None),
     (np.float32(0.1), 0.1, None),
-    # whole numbers may not be off at all, or as decimals only by rounding; decimals by 1e-5, and
-    # they are shown with four digits, or as many as make two of them differ
+    # A whole number must be exact; as a decimal, it may be off by rounding alone. Other decimals
+    # may be off by 1e-5. Decimals are shown with four digits, or with as many as tell them apart.
     (100001, 100000, "returned 100001 where 100000"),
     (2.0, 2, None),
     (Fraction(1, 2), 0.5, None),
@@ -245,16 +245,19 @@ def test_setup_puts_all_random_generators_at_the_same_start():
 
 
 def test_a_list_that_is_used_again_in_each_call_is_judged_as_it_was():
-    out = []  # of all calls
+    kept = []  # one list, which all calls fill and return
 
-    def again(ids, max_length):
-        out.clear()
-        out.extend(ids if len(ids) <= max_length else ids[: max_length - 1] + ids[-1:])
-        return out
+    def truncate(ids, max_length):
+        kept.clear()
+        kept.extend(ids if len(ids) <= max_length else ids[: max_length - 1] + ids[-1:])
+        return kept
 
-    assert check("02-truncate", again).passed
+    assert check("02-truncate", truncate).passed
 
 
+@pytest.mark.skipif(
+    not hasattr(judging.signal, "setitimer"), reason="Windows cannot interrupt a loop"
+)
 def test_a_loop_without_end_is_stopped_and_told(monkeypatch):
     monkeypatch.setattr(judging, "SECONDS", 0.3)  # so that the test need not wait long
 

@@ -136,7 +136,7 @@ def test_a_class_whose_hand_ins_may_be_other_peoples_is_doubted(absent, stranger
     assert re.fullmatch(doubts, doubt)
 
 
-def test_what_is_one_of_several_namesakes_is_on_the_rows_of_all_and_gives_none_of_them_0():
+def test_a_hand_in_that_may_be_of_either_namesake_is_noted_for_both_and_gives_neither_0():
     people = {key: rosters.Learner(key, "Leon Ray") for key in "ab"} | {
         "cleo": rosters.Learner("cleo", "Cleo Oz"),
         # two without a name are no namesakes, of each other or of the nameless stranger x

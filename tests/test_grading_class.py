@@ -35,7 +35,8 @@ from .grader import (
 from .marks import result
 
 one_sandbox = grader.one_sandbox
-FULL, UNIT = points_of("04"), points_of("04-max-pool")
+# the points of lesson 04, and of one of its exercises
+FULL, MAX_POOL = points_of("04"), points_of("04-max-pool")
 # an answer that averages over the padding too
 HALF = "def my_mean_pool(token_embeddings, attention_mask):\n    return token_embeddings.mean(1)"
 REPORT = "14_report.ipynb"
@@ -68,7 +69,7 @@ def folder(tmp_path_factory):
 def course_grade(folder, out, *options, env=None):
     """`course grade` on the class of a folder.
 
-    It ends with 4: it is doubtful whose some hand-ins are.
+    Its exit status is 4, as it is doubtful to whom some of the hand-ins belong.
     """
     return course(
         "grade",
@@ -79,9 +80,9 @@ def course_grade(folder, out, *options, env=None):
     )
 
 
-# How the command ended that marked the class.
 @pytest.fixture(scope="module")
 def marked_class(folder):
+    # the finished process of the command that marked the class
     return course_grade(folder, folder / "out", "--workers", 1)
 
 
@@ -142,9 +143,9 @@ def test_the_command_doubts_whose_hand_ins_are_and_says_where_the_results_are(ma
 def test_everybody_has_a_row_with_points_and_a_status(out):
     rows = read_table(out / "grades.csv")
     assert [(row["learner"], int(row["total"]), row["status"]) for row in rows] == [
-        ("'=fay", UNIT, "ok"),  # so that no spreadsheet takes the name for a formula
+        ("'=fay", MAX_POOL, "ok"),  # so that no spreadsheet takes the name for a formula
         ("ada", FULL, "ok"),
-        ("bob", UNIT, "ok"),
+        ("bob", MAX_POOL, "ok"),
         ("cleo", 0, "ok"),
         ("dan", 0, "unreadable"),
         ("eve", 0, "crashed"),
@@ -232,7 +233,7 @@ def test_only_what_is_new_is_marked_again(copied, known_answers):
     write_class(copied / "class", cleo=hand_in("04", max_pool="solution"))
     again = graded_again(copied)
     assert again.marked == 1
-    assert again.records["cleo"].points == points_of("04-max-pool")
+    assert again.records["cleo"].points == MAX_POOL
     assert "gus" not in again.records, "without the roster, who handed nothing in is unknown"
 
 
@@ -273,10 +274,11 @@ def test_a_learners_many_notebooks_cost_the_class_no_more_than_two(monkeypatch):
     "drawn, status",
     [(["failed", "passed", "passed"], "passed"), (["failed", "passed", "failed"], "failed")],
 )
-def test_an_answer_that_passes_by_chance_has_one_try(drawn, status):
+def test_a_pass_after_a_failure_counts_only_if_it_is_repeated(drawn, status):
     marker = marking.Marker.__new__(marking.Marker)  # without a sandbox, which only __init__ needs
-    # three attempts in this order: the slice of the notebook that the answer needs, and the cells
-    # from the top, twice; "more" names the runs of other cells that are possible: one, to the "end"
+    # `drawn` has the results of three attempts: with the statements that the answer needs, then
+    # twice with all cells, from the top to the end. "more" names the runs that are tried after a
+    # failure, here that one.
     marker.attempt = lambda *_: (Mark("", drawn.pop(0), 0, 1), {"more": ["end"]})
     mark = marker.mark_exercise(b"", "04-mean-pool", 0)
     assert drawn == [], "all results were asked for"

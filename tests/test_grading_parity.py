@@ -25,7 +25,10 @@ EXERCISES = assignment()["exercises"]  # {id: (name of its function, points)}
 
 
 def hand_ins():
-    """Two cases for each lesson, {exercise: answer}: the first right answers, the first wrong."""
+    """Two cases for each lesson: the first right answer to each exercise, and the first wrong one.
+
+    Each has the lesson, {exercise: answer}, and whether the answers are right.
+    """
     for lesson, module in ANSWERS.items():
         marks = [] if lesson == EACH_RUN else [pytest.mark.nightly]
         for kind in ("right", "wrong"):
@@ -69,8 +72,8 @@ def sandbox(request):
 
 
 def marked(sandbox, exercise_id, **answers):
-    # the mark of this exercise in a hand-in of its lesson (with whose number its id begins) with
-    # these answers, named as `hand_in` asks
+    # the mark of this exercise in a hand-in with these answers, which are named as `hand_in` asks;
+    # an exercise's id begins with the number of its lesson
     notebook = hand_in(exercise_id[:2], **answers).encode()
     return Marker(sandbox, (exercise_id[:2],), SEED).mark(notebook).exercises[exercise_id]
 
@@ -148,7 +151,8 @@ def find(queries, texts, k):
     from course_utils.data import load_plot_queries
     folder = os.path.dirname(course_utils.__file__)
     held_out = glob.glob(folder + "/**/held_out*", recursive=True)
-    assert not held_out and not sum(map(len, load_plot_queries()))
+    queries_of_dev, judgements_of_dev = load_plot_queries()
+    assert not held_out and queries_of_dev.empty and judgements_of_dev.empty
     query_vectors, text_vectors = course_utils.embed(queries), course_utils.embed(texts)
     return course_utils.search(query_vectors, text_vectors, k)[0].tolist()
 """

@@ -11,7 +11,9 @@ from course_utils.exercises.search_engine import HELD_OUT_TARGET, _pool
 from course_utils.tools.grading.marking import cases_of
 
 EXERCISE = find("14-search")
-DEV, HELD_OUT, TEXTS = _pool()  # {query: its judgements} of both kinds, and the texts of them all
+# {query: its judgements} of the development queries and of the held-out ones, and the texts that
+# both are asked of
+DEV, HELD_OUT, TEXTS = _pool()
 
 
 class Mixed:

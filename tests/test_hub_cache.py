@@ -99,7 +99,8 @@ def test_what_cannot_be_written_is_passed_over(own_cache, blocked, tmp_path):
     assert cache.is_relative_to(tmp_path / "home") == (blocked == ["prefix"])
 
 
-# config.json is missing, for "commit" in an entry of another commit; for "size" it is another file
+# "file": config.json is missing; "commit": and the cache names another commit; "size": config.json
+# is there, but shorter
 @pytest.mark.parametrize("damage", ["commit", "file", "size"])
 def test_a_damaged_cache_or_one_of_an_older_course_is_replaced(own_cache, damage):
     entry = hub_cache.cache_with(own_cache) / hub_cache.ENTRY

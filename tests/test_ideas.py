@@ -134,6 +134,7 @@ def placed(known):
 @pytest.mark.parametrize(("whole", "half", "begin", "skip", "sections"), PROFILES)
 def test_the_route_of_a_profile(whole, half, begin, skip, sections):
     known = {idea.id for idea in IDEAS if idea.lesson in whole}
+    # of a core that is half known, the first idea
     known |= {next(idea.id for idea in IDEAS if idea.lesson == lesson) for lesson in half}
     session = placed(known)
     asked_about = {item.removesuffix(".before") for item, _, _ in session.answered}
@@ -261,8 +262,8 @@ def test_a_lesson_without_predictions_is_named():
 
 
 @pytest.fixture
-def path(workspace):
-    """The record of a workspace in which one question was answered."""
+def schedule_path(workspace):
+    """The path of the record of a workspace in which one question was answered."""
     schedule.record(workspace, "02-mask.after", True, SURE, now=START)
     return workspace / schedule.SCHEDULE
 
@@ -280,28 +281,28 @@ def path(workspace):
     ],
     ids=["no JSON", "no date", "no bool", "no item", "no time zone", "no cards", "no answers"],
 )
-def test_a_damaged_record_is_moved_aside(workspace, path, old, new):
-    damaged = path.read_text().replace(old, new)
+def test_a_damaged_record_is_moved_aside(workspace, schedule_path, old, new):
+    damaged = schedule_path.read_text().replace(old, new)
     assert old not in damaged
-    path.write_text(damaged)
+    schedule_path.write_text(damaged)
     assert "will be moved aside" in repr(asking.review())
     schedule.record(workspace, "02-mask.before", True, SURE)
     assert (workspace / ".schedule.damaged.json").read_text() == damaged
     assert schedule.read_schedule(workspace).cards.keys() == {"02-mask.before"}
 
 
-def test_a_record_of_a_newer_version_is_left_alone(workspace, path):
-    text = path.read_text().replace('"version": 1', '"version": 2')
-    path.write_text(text)
+def test_a_record_of_a_newer_version_is_left_alone(workspace, schedule_path):
+    text = schedule_path.read_text().replace('"version": 1', '"version": 2')
+    schedule_path.write_text(text)
     assert "newer version of the course" in repr(asking.review())
     assert "newer version" in repr(progress())
     with pytest.raises(schedule.ScheduleProblem, match="newer version"):
         schedule.record(workspace, "02-mask.after", True, SURE)
     check("02-pad-batch", all_exercises()["02-pad-batch"].reference)  # which must not be disturbed
-    assert path.read_text() == text
+    assert schedule_path.read_text() == text
 
 
-def test_a_clock_set_back_makes_nothing_due_earlier_or_later(workspace, path):
+def test_a_clock_set_back_makes_nothing_due_earlier_or_later(workspace, schedule_path):
     due = schedule.read_schedule(workspace).cards["02-mask.after"]["due"]
     schedule.record(workspace, "02-mask.before", True, SURE, now=START - timedelta(days=400))
     assert schedule.read_schedule(workspace).cards["02-mask.before"]["due"] == due
@@ -323,7 +324,7 @@ def table(form, right, learners, *, shuffled=False, moodle=True):
     columns for each question, other platforms one, with the question as heading.
     """
     order = np.random.default_rng(4).permutation(len(IDEAS)) if shuffled else range(len(IDEAS))
-    questions = [getattr(IDEAS[row], form) for row in order]
+    questions = [getattr(IDEAS[place], form) for place in order]
     head = ["Last name", "Email address"]
     for number, question in enumerate(questions, 1):
         head += (
@@ -334,9 +335,9 @@ def table(form, right, learners, *, shuffled=False, moodle=True):
     rows = [head]
     for learner, is_right in zip(learners, right):
         cells = ["Somebody", f"{learner}@example.org"]
-        for idea, question in zip(order, questions):
+        for place, question in zip(order, questions):
             # one of four options: the right one or the next
-            chosen = question.right if is_right[idea] else (question.right + 1) % 4
+            chosen = question.right if is_right[place] else (question.right + 1) % 4
             if moodle:
                 cells.append(question.ask)
             cells.append(question.options[chosen].text)

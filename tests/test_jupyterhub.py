@@ -51,10 +51,10 @@ def ordinary_user(writable):
         elif folder.exists() and not any(folder.is_relative_to(other) for other in mounted):
             command += read_only(folder)
             mounted.append(folder)
-    # the folders that the writable one is in, without /; the new /tmp is there, but empty
+    # the folders that the writable one is in, without /; of /tmp, only the folder itself is there
     for parent in reversed(Path(writable).parents[:-1]):
-        is_there = any(parent.is_relative_to(other) for other in (*mounted, Path("/tmp")))
-        if not is_there or str(parent).startswith("/tmp/"):
+        is_mounted = any(parent.is_relative_to(other) for other in mounted)
+        if not (is_mounted or parent == Path("/tmp")):
             command += ["--perms", "0755", "--dir", str(parent)]
     command += ["--bind", str(writable), str(writable)]
     return [
@@ -68,9 +68,9 @@ def ordinary_user(writable):
     ]
 
 
-# a folder of the user `nobody`, beside pytest's own, which only root can enter
 @pytest.fixture
 def room():
+    # a folder of the user `nobody`, not in pytest's own, which only root can enter
     skip_unless_isolated()  # the same mechanism makes this machine's files read-only
     if os.getuid() != 0:
         pytest.skip("the other tests run as an ordinary user already")

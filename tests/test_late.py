@@ -138,6 +138,7 @@ def test_started_days_count(tmp_path, received, days):
     assert (ada.late_days, ada.deducted, ada.points) == (days, days, FULL - days)
 
 
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="on Windows no test can set the time zone")
 def test_without_an_offset_dates_are_local(tmp_path, monkeypatch):
     monkeypatch.setenv("TZ", "Europe/Paris")
     time.tzset()
@@ -200,8 +201,9 @@ def test_moodle_gets_the_reduced_grade_and_the_reason(reports):
 def test_pages_say_when_it_was_received_and_what_the_terms_are(reports, page, received):
     text = (reports / page).read_text()
     assert text.count(received) == 1
-    terms = "Due 2026-12-04 18:00 (UTC+01:00). What late hand-ins lose: 10% a day, at most 50%."
-    assert terms in text
+    assert (
+        "Due 2026-12-04 18:00 (UTC+01:00). What late hand-ins lose: 10% a day, at most 50%." in text
+    )
 
 
 def test_without_a_deadline_tables_have_no_dates(tmp_path):

@@ -83,15 +83,14 @@ PICTURES = {  # what the lesson draws in two dimensions
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_no_near_tie_decides_a_sign_or_an_axis(name):
-    # scikit-learn turns each axis so that its largest number, in absolute value, is positive.
-    #
-    # A near tie: the second largest is within 2 percent, or the next axis within half a percent of
-    # the variance. That is far more than the rounding in which two machines differ.
-    #
-    # Two axes are drawn, and the third is the next. Of each drawn one, the two largest numbers.
-    pca = PCA(3).fit(PICTURES[name]())
+    # Two machines differ by rounding. At a near tie, it would decide what the picture looks like;
+    # the bounds here are far larger.
+    pca = PCA(3).fit(PICTURES[name]())  # the two axes that are drawn, and the next one
+    # scikit-learn turns an axis so that its largest number, in absolute value, is positive: the
+    # second largest must be smaller by 2 percent
     second, largest = np.sort(np.abs(pca.components_[:2]))[:, -2:].T
     assert (largest > 1.02 * second).all()
+    # axes come in the order of their variance: each must explain half a percent more than the next
     assert (-np.diff(pca.explained_variance_ratio_) > 0.005).all()
 
 

@@ -137,8 +137,8 @@ def test_filling_by_hand_is_the_librarys_pipeline(text):
 
 @pytest.mark.parametrize("probability", [0.01, 0.5, 0.97])
 def test_an_edited_row_gives_its_piece_the_probability_in_the_model(probability):
-    # The head alone is changed: with the table tied, the row of a piece in the text would change
-    # the vectors, too.
+    # The exercise changes the head alone. The model has one table for its head and its input, where
+    # the row of a piece in the text would change the vectors, too.
     tokenizer, model = load_masked_lm()
     cat = tokenizer.convert_tokens_to_ids("cat")
     encoded = tokenizer(SENTENCE, return_tensors="pt")

@@ -109,8 +109,8 @@ def test_the_stored_answers_have_the_accuracies_of_the_stored_curve():
     _, _, test = learning_curve.review_parts()
     stored = curve.query("examples == 1600 and seed == 0").set_index("classifier")["accuracy"]
     for name in answers.columns:
-        # Stored to three decimals: 0.5001 as 0.5, with which the other label is the more probable.
-        # The bound allows this for three of the 1500 answers.
+        # answers are stored to three decimals, so that 0.5001 becomes 0.5 and counts for the other
+        # label; the bound allows this for three of the 1500
         assert learning_curve.accuracy(answers[name], test["label"]) == pytest.approx(
             stored[name], abs=0.002
         )

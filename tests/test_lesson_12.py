@@ -59,7 +59,7 @@ def test_the_stored_vectors_are_those_of_this_documentation():
     assert (embed(windows[::1500]) * vectors[::1500]).sum(axis=1).min() > 0.999
 
 
-def test_the_stored_runs_have_every_query_once_a_way():
+def test_the_stored_runs_have_a_list_for_each_way_and_query():
     docs, queries, runs = load_docstrings(), load_doc_queries(), pd.read_csv(search.RUNS)
     ways = {*search.ways(docs), *search.others(), "mean of windows", "late interaction"}
     assert runs["way"].value_counts().to_dict() == dict.fromkeys(ways, len(queries))

@@ -52,7 +52,7 @@ def test_a_link_leads_to_the_heading_above_its_cell():
 
 
 def test_each_row_below_the_headings_has_a_link():
-    # of the heads of the tables, each has a column "They say"
+    # the head of each table has a column "They say"
     rows = [line for line in literature_page(LESSONS).splitlines() if line.startswith("| ")]
     assert [row for row in rows if "](<" not in row and "They say" not in row] == []
 

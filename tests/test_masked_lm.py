@@ -12,11 +12,11 @@ from safetensors.torch import load_file, save_file
 
 from course_utils import load_encoder, load_masked_lm, load_reviews, models
 from course_utils._support import adapter, downloads
-from course_utils.trainings import adapter as train
+from course_utils.trainings import adapter as training
 
 from .conftest import PIECES, small_model
 
-# What the course ships
+# --- what the course ships
 
 
 def test_the_file_is_small_and_holds_tensors_only():
@@ -36,11 +36,11 @@ def test_its_scores_on_reviews_are_those_of_the_model_card(one_thread):
         text
         for source in ("imdb", "rotten_tomatoes")
         for text in load_reviews(source)["text"]
-        if train.held_out(text)
+        if training.held_out(text)
     ]
     sample = random.Random(3).sample(held_out, 100)
-    passages = train.passages(sample, tokenizer, random.Random(0), lengths=(64,))
-    scores = train.scores(model, tokenizer, passages)
+    passages = training.passages(sample, tokenizer, random.Random(0), lengths=(64,))
+    scores = training.scores(model, tokenizer, passages)
     assert scores["tokens"] > 2000  # with fewer, the bound below would be above 0.034
     card = (adapter.ADAPTER.parent / "adapter.md").read_text()
     # the row of its table: kind of texts, masked tokens, top-1 and top-5 accuracy
@@ -76,13 +76,12 @@ def test_a_damaged_adapter_is_one_sentence_that_helps(damage, encoder, tmp_path,
             downloads.EncoderError, match="adapter at .* cannot be used .*Restore the file"
         ),
     ):
-        # saves building a model: the damaged file is then applied to the adapted one (by
-        # the function below the cache, which has the right file)
+        # to build a model would take long: the damaged file is applied to the adapted one
         quick.setattr("course_utils._support.adapter.masked_lm_on", lambda encoder: adapted)
-        models._load_adapted.__wrapped__()
+        models._load_adapted.__wrapped__()  # not its cached result, of the right file
 
 
-# From elsewhere
+# --- from elsewhere
 
 
 def test_a_folder_has_a_masked_model_and_its_encoder(tiny_masked):
@@ -105,7 +104,7 @@ def test_an_encoder_without_a_head_is_refused(tiny):
         load_masked_lm(tiny)
 
 
-# The script
+# --- the script
 
 
 def test_a_new_head_leaves_the_callers_random_generator_alone():
@@ -135,11 +134,11 @@ def test_differences_in_8_bits_bring_a_model_back_up_to_half_a_step(one_thread):
 def test_training_lowers_the_surprise_and_leaves_the_positions(tiny, one_thread):
     tokenizer, encoder = load_encoder(tiny)[0], small_model(num_hidden_layers=1)
     model = adapter.masked_lm_on(encoder)
-    passages = train.passages(["a b c d e f g h i j"] * 100, tokenizer, random.Random(0))
-    before = train.scores(model, tokenizer, passages)
+    passages = training.passages(["a b c d e f g h i j"] * 100, tokenizer, random.Random(0))
+    before = training.scores(model, tokenizer, passages)
     # 30 steps at a rate of 0.02, which is high, since it has to learn one sentence only
-    assert train.train(model, tokenizer, passages, 30, 0.02) > 0
-    after = train.scores(model, tokenizer, passages)
+    assert training.train(model, tokenizer, passages, 30, 0.02) > 0
+    after = training.scores(model, tokenizer, passages)
     assert after["bits"] < before["bits"] - 1
     assert after["top1"] > before["top1"]
     for name, value in model.bert.embeddings.named_parameters():
@@ -152,11 +151,13 @@ def test_the_command_stores_what_it_trained(tiny, tmp_path, monkeypatch, one_thr
     letters = [
         " ".join(random.Random(number).sample("abcdefgh", 8)) + " a b c d." for number in range(150)
     ]
-    monkeypatch.setattr(train, "TEXTS", {"letters": lambda: letters})
-    monkeypatch.setattr(train, "load_encoder", lambda name: (load_encoder(tiny)[0], small_model()))
+    monkeypatch.setattr(training, "TEXTS", {"letters": lambda: letters})
+    monkeypatch.setattr(
+        training, "load_encoder", lambda name: (load_encoder(tiny)[0], small_model())
+    )
     # of 150 texts, about seven (one in HELD_OUT) are held out for the scores
     path = tmp_path / "made.safetensors"
-    done = CliRunner().invoke(train.main, ["--steps", "6", "--output", str(path)])
+    done = CliRunner().invoke(training.main, ["--steps", "6", "--output", str(path)])
     assert done.exit_code == 0, done.output
     assert "none trained on" in done.output
     assert load_file(path).keys() >= {"cls.predictions.bias"}
@@ -168,7 +169,7 @@ def test_the_command_stores_what_it_trained(tiny, tmp_path, monkeypatch, one_thr
 )
 def test_passages_hold_the_text_in_order_and_fit(texts, seed):
     tokenizer = load_encoder()[0]
-    passages = train.passages(texts, tokenizer, random.Random(seed))
+    passages = training.passages(texts, tokenizer, random.Random(seed))
     # `in` goes on in an iterator behind what it found last
     rest = iter(
         piece for text in texts for piece in tokenizer(text, add_special_tokens=False)["input_ids"]
@@ -178,7 +179,7 @@ def test_passages_hold_the_text_in_order_and_fit(texts, seed):
     )
     for passage in passages:
         assert (passage[0], passage[-1]) == (tokenizer.cls_token_id, tokenizer.sep_token_id)
-        assert train.SHORTEST + 2 <= len(passage) <= max(train.LENGTHS)
+        assert training.SHORTEST + 2 <= len(passage) <= max(training.LENGTHS)
 
 
 @given(
@@ -188,7 +189,7 @@ def test_passages_hold_the_text_in_order_and_fit(texts, seed):
 def test_batches_hold_every_passage_once_and_little_padding(lengths, seed):
     # each made of its own number, so that it can be told from the others
     passages = [[number] * length for number, length in enumerate(lengths)]
-    groups = train.batches(passages, random.Random(seed), size=256)
+    groups = training.batches(passages, random.Random(seed), size=256)
     assert sorted(passage[0] for group in groups for passage in group) == list(range(len(passages)))
     assert all(len(group) * max(map(len, group)) <= 256 for group in groups)
 
@@ -202,13 +203,13 @@ def test_only_real_tokens_are_masked_and_the_labels_are_what_stood_there(lengths
     tokenizer = load_encoder()[0]
     # [CLS], ids of ordinary pieces, [SEP]
     group = [[101, *range(2000, 2000 + length), 102] for length in lengths]
-    ids, mask, chosen, labels = train.masked_batch(
+    ids, mask, chosen, labels = training.masked_batch(
         group, tokenizer, share, torch.Generator().manual_seed(seed)
     )
     assert (ids[chosen] == tokenizer.mask_token_id).all()
     assert chosen.sum() == len(labels)
-    # between none and all, chance decides how many
-    assert len(labels) == {0.0: 0, 1.0: sum(lengths)}.get(share, len(labels))
+    # chance decides how many, unless the share is none or all
+    assert share == 0.15 or len(labels) == share * sum(lengths)
     assert mask.sum() == sum(lengths) + 2 * len(group)  # all but padding
     # with the labels put back, the rows are the passages
     ids[chosen] = labels

@@ -51,7 +51,7 @@ def refusal(name, *words):
     return text
 
 
-# The module
+# --- the module
 
 
 def test_what_is_light_loads_nothing_heavy():
@@ -103,7 +103,7 @@ def test_a_misspelt_public_name_is_an_attribute_error():
         course_utils.mean_pol
 
 
-# The guard of these tests
+# --- the guard of these tests
 
 
 def test_a_test_that_reaches_for_the_internet_fails():
@@ -122,7 +122,7 @@ def test_a_test_can_reach_this_machine():
         socket.create_connection(("localhost", server.getsockname()[1])).close()
 
 
-# The packaged encoder
+# --- the packaged encoder
 
 
 def test_the_packaged_encoder_is_ready_for_inference(encoder):
@@ -166,7 +166,7 @@ def test_what_is_missing_of_the_package_is_named(spec, words, monkeypatch):
         models.packaged_encoder()
 
 
-# Names
+# --- names
 
 
 @pytest.mark.parametrize("name", [3, b"tiny", ["tiny"], 0, False])
@@ -234,7 +234,7 @@ def test_a_relative_folder_is_looked_up_in_the_current_one(tiny, tmp_path, monke
         assert max_tokens(*pair) == length
 
 
-# Folders
+# --- folders
 
 
 @pytest.fixture
@@ -243,7 +243,7 @@ def copy(tiny, tmp_path):
     return shutil.copytree(tiny, tmp_path / "copy")
 
 
-# Ways to spoil a folder
+# --- ways to spoil a folder
 
 
 def write(folder, name, content):
@@ -290,7 +290,7 @@ def lose_a_shard(folder):
     write(folder, "model.safetensors.index.json", json.dumps(index).encode())
 
 
-# Changes for `reweigh`
+# --- changes for `reweigh`
 
 
 # loses the tensors whose names contain this text
@@ -543,7 +543,7 @@ def test_kinds_that_let_padding_through_are_refused(kind, sizes, copy):
         load_encoder(copy)
 
 
-# Lengths
+# --- lengths
 
 
 def encoder_of_letters(kind, **of_tokenizer):
@@ -610,7 +610,7 @@ def test_a_sentence_encoder_states_its_length(stated, length, copy):
     assert max_tokens(*load_encoder(copy)) == length
 
 
-# The hub
+# --- the hub
 
 
 @pytest.fixture
@@ -758,7 +758,7 @@ def test_a_long_download_shows_a_bar_unless_bars_are_switched_off(
     assert ("Fetching 4 files" in capsys.readouterr().err) == shown
 
 
-# GloVe
+# --- GloVe
 
 
 def test_glove_is_whole_and_cannot_be_changed():
