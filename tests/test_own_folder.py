@@ -218,6 +218,7 @@ def test_the_program_keeps_vectors_and_encodes_only_what_is_new(notes, search_py
     (notes / "b.md").unlink()
     (notes / "a.md").write_text(NOTES["a.md"] + "\n# Coffee\nGrind the beans.")
     (notes / "g.txt").write_text("caf\u00e9", encoding="latin-1")
+    # new are: Coffee, f.md, which is no longer a copy, and g.txt, which is read but for one letter
     message, *hits = search_py(notes, "how do I make an espresso")
     assert message == "5 pieces, 3 of them new; g.txt: not UTF-8"
     assert "a.md:4  Coffee" in hits[0]

@@ -148,7 +148,8 @@ WORKSHEETS = {  # {language: (line of headings, what stands before a learner's n
 @pytest.mark.parametrize("header, participant", WORKSHEETS.values(), ids=WORKSHEETS)
 def test_moodles_own_worksheet_is_filled_in(header, participant, learners, tmp_path):
     # Moodle takes a worksheet back only with its own headings, in the language of the site.
-    # Number, name and address of each learner; below, no grade yet, of 6 points at most.
+    # People are a number, a name and an address. Their lines also say that there is no grade yet,
+    # and that 6 points are the most.
     people = ["4711,Cleo Oz,c@x.org", "12,Eve,Eve@x.org", "13,Nobody,n@x.org"]
     lines = [f'{participant}{person},-,,"6,00",-,-,\n' for person in people]
     eve = learners[-1]  # the last of FILES; she has no number, and is found by her address

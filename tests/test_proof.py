@@ -1,4 +1,4 @@
-"""What the badge says is run: the hosted tests call `make test` and `make nightly`, and nothing lies in neither."""
+"""What the badge says is run: hosted CI calls `make test` and each part of `make nightly`, and no test is left out."""
 
 import os
 import re
@@ -32,6 +32,7 @@ def recipe(target):
 
 
 def test_each_push_and_pull_request_runs_all():
+    # "": of every pull request, without conditions
     assert set(WORKFLOW["on"]) == {"push", "pull_request"} and WORKFLOW["on"]["pull_request"] == ""
     # what the last step of each job runs
     called = {job: settings["steps"][-1].get("run") for job, settings in WORKFLOW["jobs"].items()}
@@ -123,7 +124,7 @@ def test_a_breakage_that_nobody_notices_is_named(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(sabotage, "ROOT", tmp_path)
     monkeypatch.setattr(sabotage, "breakages", lambda words: broken)
     monkeypatch.setattr(sabotage, "block_network", lambda: "")
-    sabotage.subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
     assert sabotage.main([]) == 1
     first, second, third, last = [
         # "room" begins each outcome, and "1 of" the sum; the other lines are what pytest printed

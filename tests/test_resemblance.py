@@ -71,7 +71,7 @@ def disguised(text, rng):
     """A text with other names and layout, without comments, and with two lines exchanged that are independent."""
     tree = ast.parse(text)
     nodes = list(ast.walk(tree))
-    # exchange the first two statements of each function that may be
+    # in each function, exchange the first two neighbouring statements that may be exchanged
     for body in (node.body for node in nodes if isinstance(node, ast.FunctionDef)):
         for place, (first, second) in enumerate(zip(body, body[1:])):
             if are_exchangeable(first, second):

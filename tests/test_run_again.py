@@ -50,7 +50,7 @@ def run_twice(notebook, cells, folder):
     copies = [deepcopy(cell) for cell in cells for _ in range(2)]
     # ids: different for both copies, and with at most 64 characters, as nbformat requires
     for place, cell in enumerate(copies):
-        cell.outputs, cell.execution_count, cell.id = [], None, f"{cell.id[:50]}-{place}"
+        cell.update(outputs=[], execution_count=None, id=f"{cell.id[:50]}-{place}")
     run = nbformat.v4.new_notebook(cells=copies, metadata=deepcopy(notebook.metadata))
     client = NotebookClient(
         run, timeout=300, record_timing=False, coalesce_streams=True, allow_errors=True,

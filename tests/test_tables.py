@@ -35,7 +35,7 @@ def words(sentence):
     return set(re.findall(r"[a-z']+", sentence.lower()))
 
 
-# No part of the table, although "train" is one of the triplets.
+# part: one that the table lacks; "train" is a part of the triplets alone
 @pytest.mark.parametrize(
     "load, parts, part",
     [

@@ -282,9 +282,9 @@ CONTENT = {
 }
 
 
-# The two functions below fail by themselves, and return nothing.
-def holds_only_what_it_may(part):
-    # each tag has only tags of CONTENT, text only where it may, and no attribute but a link's
+# Each tag may hold only the tags that CONTENT names for it, some may hold text, and no tag has an
+# attribute but a link's.
+def assert_holds_only_what_it_may(part):
     for element in part.iter():
         if element.tag.startswith(MATHML):
             continue
@@ -294,7 +294,7 @@ def holds_only_what_it_may(part):
         assert element.tag not in INLINE | BLOCK or element.attrib.keys() <= {"href"}, element.tag
 
 
-def declares_the_outcomes_that_it_sets(item):
+def assert_declares_the_outcomes_that_it_sets(item):
     outcomes = {
         declaration.get("identifier"): declaration.get("baseType")
         for declaration in item.iter("outcomeDeclaration")
@@ -315,11 +315,11 @@ def test_items_follow_the_information_model_of_qti():
         feedbacks, options = item.findall("modalFeedback"), item.findall(".//simpleChoice")
         parts = PARTS_OF_AN_ITEM + ["modalFeedback"] * len(options)
         assert [part.tag for part in item] == parts, name
-        assert (item.tag, bool(item.get("title"))) == ("assessmentItem", True)
+        assert item.tag == "assessmentItem" and item.get("title"), name
         assert item.attrib.items() >= {("adaptive", "false"), ("timeDependent", "false")}
-        holds_only_what_it_may(item.find("itemBody"))
+        assert_holds_only_what_it_may(item.find("itemBody"))
         for feedback in feedbacks:
-            holds_only_what_it_may(feedback)
+            assert_holds_only_what_it_may(feedback)
             assert feedback.attrib.items() >= {
                 ("outcomeIdentifier", "FEEDBACK"),
                 ("showHide", "show"),
@@ -330,7 +330,7 @@ def test_items_follow_the_information_model_of_qti():
         letters = [option.get("identifier") for option in options]
         assert letters == list("ABCD")[: len(letters)]
         assert item.find(".//correctResponse")[0].text in letters
-        declares_the_outcomes_that_it_sets(item)
+        assert_declares_the_outcomes_that_it_sets(item)
 
 
 def test_moodle_gets_a_category_before_each_lessons_questions():

@@ -42,13 +42,10 @@ lengths = np.array([float(text.split()[1]) for text in texts])
 """
 
 
+# Makes LESSON the only lesson, in the current folder. `judged` would wrap the course's `embed` for
+# all later tests; here it leaves it as it is.
 @pytest.fixture
-def vary(tmp_path, monkeypatch):
-    """A function that varies one claim about the last cell of LESSON.
-
-    Its keywords are keys of verdicts.toml. It returns (variations that turn the claim, what went
-    wrong or ""), as `judged` does.
-    """
+def small_lesson(tmp_path, monkeypatch):
     cells = [
         new_code_cell(source, id=name)
         for name, source in zip(
@@ -57,7 +54,17 @@ def vary(tmp_path, monkeypatch):
     ]
     nbformat.write(new_notebook(cells=cells), tmp_path / "01_small.ipynb")
     monkeypatch.setattr(verdicts, "parts", lambda: {"01": tmp_path / "01_small.ipynb"})
+    monkeypatch.setattr(verdicts, "remembering", lambda embed: embed)
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def vary(small_lesson, monkeypatch):
+    """A function that varies one claim about the last cell of LESSON.
+
+    Its keywords are keys of verdicts.toml. It returns (variations that turn the claim, what went
+    wrong or ""), as `judged` does.
+    """
 
     def varied(claim, **variation):
         verdict = verdicts.Verdict("01", "as it says", "end", claim, **variation)
@@ -112,9 +119,8 @@ def test_each_half_turns_a_claim_about_all_rows(vary):
 
 
 def test_verdicts_that_are_varied_alike_share_a_run_and_an_error_stays_with_its_own(
-    vary, monkeypatch
+    small_lesson, monkeypatch
 ):
-    vary("True", **OTHER_SEEDS)  # so that `verdicts` finds the small lesson
     claims = {"drawn.mean() > 0": "draw", "1 / 0": "end", "len(seen) == 1": "end"}
     listed = [
         verdicts.Verdict("01", "as it says", cell, claim, **OTHER_SEEDS)

@@ -54,7 +54,7 @@ ANSWER = {
 }
 
 
-# `kind` is "code" or "markdown", `name` becomes the id.
+# `kind` is "code" or "markdown"; `name` becomes the id.
 def new_cell(name, text, kind="markdown", **metadata):
     return (new_code_cell if kind == "code" else new_markdown_cell)(
         text, id=name, metadata=metadata
@@ -113,12 +113,12 @@ class LearnersCopy:
     def __getitem__(self, name):
         return next(cell for cell in self.cells if cell.get("id") == name)
 
-    # below the cell with the id `after`, or above all if that is None
+    # Add a cell below the one with the id `after`, or above all if that is None.
     def add(self, after, text, kind="code", name=None):
         place = self.cells.index(self[after]) + 1 if after else 0
         self.cells.insert(place, new_cell(name or str(uuid.uuid4()), text, kind))
 
-    # returns the bytes of the file
+    # Write the file; returns its bytes.
     def save(self):
         self.path.write_text(json.dumps(self.notebook), encoding="utf-8")
         return self.path.read_bytes()
@@ -238,10 +238,9 @@ def test_each_solution_becomes_a_stub():
     assert copies.stub_out(f"{SOLVED}\nx = 1\n{SOLVED}") == f"{STUBBED}\nx = 1\n{STUBBED}"
 
 
+# no end, no beginning, and a second end
 @pytest.mark.parametrize(
-    # no end, no beginning, and a second end
-    "source",
-    ["### BEGIN SOLUTION\nx", "### END SOLUTION", SOLVED + "\n    ### END SOLUTION"],
+    "source", ["### BEGIN SOLUTION\nx", "### END SOLUTION", SOLVED + "\n    ### END SOLUTION"]
 )
 def test_marks_without_partner_are_an_error(source):
     with pytest.raises(ValueError, match="has no matching marker"):

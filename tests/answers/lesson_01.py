@@ -201,7 +201,7 @@ PROMISES = {
             "`[CLS]`, then all pieces in order, then `[SEP]`",
             lambda *args: sorted(encode_with_get(*args)),
         ),
-        (  # takes a piece without its ##, then one with ##
+        (  # takes the id of the piece without ##; the next takes that of the piece with ## in front
             "A piece that is not in the vocabulary gets the id of `[UNK]`",
             encode_or_its_twin(lambda piece: piece.strip("#")),
         ),

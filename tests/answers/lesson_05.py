@@ -5,9 +5,9 @@ import math
 import statistics
 
 import numpy as np
-import scipy.stats
 import torch
 import torch.nn.functional as F
+from scipy import special, stats
 
 
 def attention_by_head(queries, keys, values, heads):
@@ -124,7 +124,7 @@ RIGHT = {
     ],
     "05-entropy": [
         entropy_by_where,
-        lambda weights: scipy.stats.entropy(weights.numpy(), base=2, axis=-1),
+        lambda weights: stats.entropy(weights.numpy(), base=2, axis=-1),
         lambda weights: torch.distributions.Categorical(probs=weights).entropy() / math.log(2),
         # what is added, 1e-7, changes the logarithms of tiny weights only, which hardly count
         lambda weights: -(weights * (weights + torch.finfo(weights.dtype).eps).log2()).sum(-1),
@@ -146,7 +146,7 @@ COMPLETED = {
             weights_by_log_sum(queries[None], keys[None], torch.ones(len(keys)))[0] @ values
         ),
         lambda queries, keys, values: (
-            scipy.special.softmax(np.inner(queries, keys) / np.sqrt(queries.shape[1]), axis=1)
+            special.softmax(np.inner(queries, keys) / np.sqrt(queries.shape[1]), axis=1)
             @ values.numpy()
         ),
         # q·k from squared distances; what a whole row has in common does not change its softmax

@@ -185,7 +185,7 @@ WRONG = {
 
 # words of the text, an answer that breaks them, and sometimes words of what it is told
 PROMISES = {
-    "06-assign": [],
+    "06-assign": [],  # known mistakes break its promises
     "06-cosine": [
         # fails at two dtypes, which torch does not multiply
         ("different dtypes", cosine_of),

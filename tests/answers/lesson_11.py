@@ -37,14 +37,15 @@ def stuck_after(change):
     return lambda positives: stuck_counter([change(text) for text in positives])
 
 
-# A right answer. Each keyword changes one thing: `p_of`, the p of the standard error; `better`,
-# what is near enough to the best; `first`, the epoch to begin with; `digits`, to which the accuracy
-# is rounded (9 change nothing that the check sees).
-def epoch(
-    dev, test, n, *, p_of=lambda dev, _: max(dev), better=np.greater_equal, first=0, digits=9
+# A right answer: (place of the epoch to keep, its test accuracy). Each keyword changes one thing:
+# `p_of(dev, test)`, the p of the standard error; `is_near(dev, limit)`, which epochs are good
+# enough; `first`, the place to begin with; `digits`, to which the accuracy is rounded (9 change
+# nothing that the check sees).
+def kept_epoch(
+    dev, test, n, *, p_of=lambda dev, _: max(dev), is_near=np.greater_equal, first=0, digits=9
 ):
     p = p_of(dev, test)
-    near_best = better(dev, max(dev) - np.sqrt(p * (1 - p) / n))
+    near_best = is_near(dev, max(dev) - np.sqrt(p * (1 - p) / n))
     place = first + list(near_best[first:]).index(True)
     return place, round(test[place], digits)
 
@@ -70,9 +71,9 @@ RIGHT = {
         lambda positives: np.array(stuck_counter(positives)),
     ],
     "11-pick-epoch": [
-        epoch,
-        lambda *args: np.array(epoch(*args)),
-        lambda *args: list(epoch(*args)),
+        kept_epoch,
+        lambda *args: np.array(kept_epoch(*args)),
+        lambda *args: list(kept_epoch(*args)),
     ],
 }
 
@@ -146,7 +147,7 @@ PROMISES = {
             lambda anchor, positive, scale: ranking_short(anchor, positive, min(scale, 100)),
             "A scale of 500, and cosines close together: your",
         ),
-        # in bits
+        # returns bits
         ("natural logarithm", lambda *args: ranking_short(*args) / math.log(2)),
     ],
     "11-stuck-loss": [
@@ -157,9 +158,9 @@ PROMISES = {
             stuck_after(str.lower),
             "capitals or spaces differ",
         ),
-        # the same, with spaces around a text
+        # takes texts that differ only in the spaces around them for the same
         ("even if they differ only in a capital or a space", stuck_after(str.strip)),
-        (  # the same, with more than one space between words
+        (  # takes texts that differ only in the number of spaces between words for the same
             "even if they differ only in a capital or a space",
             stuck_after(lambda text: " ".join(text.split())),
         ),
@@ -167,33 +168,33 @@ PROMISES = {
     "11-pick-epoch": [
         (  # never keeps the first epoch, if there are more
             "Keep the earliest epoch",
-            lambda dev, test, n: epoch(dev, test, n, first=min(1, len(dev) - 1)),
+            lambda dev, test, n: kept_epoch(dev, test, n, first=min(1, len(dev) - 1)),
         ),
         (  # refuses an epoch that is exactly one standard error lower
             "at most one standard error",
-            lambda *args: epoch(*args, better=np.greater),
+            lambda *args: kept_epoch(*args, is_near=np.greater),
             "ne standard error lower",
         ),
         # computes with 42 triplets, whatever n is
-        ("the development part has `n` triplets", lambda dev, test, n: epoch(dev, test, 42)),
+        ("the development part has `n` triplets", lambda dev, test, n: kept_epoch(dev, test, 42)),
         (  # takes the best test accuracy for p
             "with p the best development accuracy",
-            lambda *args: epoch(*args, p_of=lambda _, test: max(test)),
+            lambda *args: kept_epoch(*args, p_of=lambda _, test: max(test)),
             "Your p is not the best development accuracy",
         ),
         (  # takes the mean of all development accuracies for p
             "with p the best development accuracy",
-            lambda *args: epoch(*args, p_of=lambda dev, _: sum(dev) / len(dev)),
+            lambda *args: kept_epoch(*args, p_of=lambda dev, _: sum(dev) / len(dev)),
             "Your p is not the best development accuracy",
         ),
         (  # takes a half for p, whatever the accuracies are
             "with p the best development accuracy",
-            lambda *args: epoch(*args, p_of=lambda *_: 0.5),
+            lambda *args: kept_epoch(*args, p_of=lambda *_: 0.5),
             "Your p is not the best development accuracy",
         ),
-        # rounded
-        ("the accuracy to report for it", lambda *args: epoch(*args, digits=3)),
-        # the epoch only
-        ("Return two values", lambda *args: epoch(*args)[0]),
+        # rounds the accuracy
+        ("the accuracy to report for it", lambda *args: kept_epoch(*args, digits=3)),
+        # returns only the epoch
+        ("Return two values", lambda *args: kept_epoch(*args)[0]),
     ],
 }

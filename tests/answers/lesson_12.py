@@ -110,13 +110,13 @@ COMPLETED = {
 
 WRONG = {
     "12-word-score": [
-        (  # `//` for `/`
+        (  # cuts off decimals: `//` for `/`
             lambda count, length, mean_length, k1, b: (
                 count and count / (count + k1 * (1 - b + b * length // mean_length))
             ),
             "whole number",
         ),
-        (  # the ratio of the lengths upside down, and b and 1 - b exchanged
+        (  # turns the ratio of the lengths upside down, and exchanges b and 1 - b
             lambda count, length, mean_length, k1, b: (
                 count and count / (count + k1 * (b + (1 - b) * mean_length / length))
             ),
@@ -124,7 +124,7 @@ WRONG = {
         ),
     ],
     "12-ndcg": [
-        (  # another usual gain, exponential in the grade
+        (  # takes another usual gain, which is exponential in the grade
             lambda places, grades, k: ndcg_in_steps(
                 places, {place: 2**grade - 1 for place, grade in grades.items()}, k
             ),
@@ -132,7 +132,7 @@ WRONG = {
         )
     ],
     "12-find-the-bug": [
-        (  # a set of the pages of the first k windows
+        (  # returns the different pages of the first k windows
             lambda places, owners, k: list({owners[place] for place in places[:k]}),
             "cut to k windows",
         ),
@@ -173,7 +173,7 @@ PROMISES = {
                 count or 0.1, length, mean_length, k1, b
             ),
         ),
-        (  # a list of one number
+        (  # returns a list of one number
             "Return a number",
             lambda count, length, mean_length, k1, b: [
                 score_in_steps(count, length, mean_length, k1, b)
@@ -187,11 +187,11 @@ PROMISES = {
             "it may be shorter than `k`",
             lambda places, grades, k: ndcg_in_steps(places, grades, min(k, len(places) or k)),
         ),
-        (  # nothing for an empty list
+        (  # returns None for an empty list
             "or empty",
             lambda places, grades, k: ndcg_in_steps(places, grades, k) if places else None,
         ),
-        # a list of one number
+        # returns a list of one number
         ("Return a number", lambda places, grades, k: [ndcg_in_steps(places, grades, k)]),
     ],
     "12-fuse": [
@@ -203,13 +203,13 @@ PROMISES = {
                 else fuse_one_by_one(one, other, c)
             ),
         ),
-        (  # nothing if one of the lists is empty
+        (  # returns no places if one of the lists is empty
             "Either list may be empty",
             lambda one, other, c: fuse_one_by_one(one, other, c) if one and other else [],
         ),
         # a c below 1 becomes 1
         ("`c` is a number above 0", lambda one, other, c: fuse_one_by_one(one, other, max(c, 1))),
-        # only the first place
+        # returns only the first place
         ("Return a list of places", lambda one, other, c: fuse_one_by_one(one, other, c)[:1]),
     ],
     "12-find-the-bug": [
@@ -227,15 +227,15 @@ PROMISES = {
                 pages_loop(places, owners, len(owners))[rank] for rank in range(k)
             ],
         ),
-        (  # nothing for an empty list
+        (  # returns None for an empty list
             "it may be empty",
             lambda places, owners, k: pages_loop(places, owners, k) if places else None,
         ),
-        (  # a set, which has no order
+        (  # returns a set, which has no order
             "in a list, a tuple or an array",
             lambda places, owners, k: set(pages_loop(places, owners, k)),
         ),
-        (  # a text
+        (  # returns a text
             "in a list, a tuple or an array",
             lambda places, owners, k: " ".join(map(str, pages_loop(places, owners, k))),
         ),

@@ -99,17 +99,17 @@ WRONG = {}
 # words of the exercise's text, an answer that breaks them, and sometimes words of its message
 PROMISES = {
     "13-int8": [
-        (  # 254 steps
+        (  # makes 254 steps
             "is divided into 255 steps of equal length",
             lambda *args: int8(*args, most=254, steps=254),
         ),
-        # a list of lists
+        # returns a list of lists
         ("dtype int8", lambda *args: int8(*args).tolist(), "one byte each is the point"),
-        # of one vector, an array (d,)
+        # returns an array (d,) for a single vector
         ("(n, d), with n at least 1", lambda *args: int8(*args).squeeze()),
     ],
     "13-hamming": [
-        # in ascending order
+        # returns them in ascending order
         ("one number for each row, in their order", lambda *args: np.sort(hamming_counted(*args)))
     ],
     "13-rescore": [
@@ -121,7 +121,7 @@ PROMISES = {
                 if corpus[place] @ query > 0
             ],
         ),
-        (  # never all candidates; `args[2]` are those
+        (  # never returns all candidates, which are `args[2]`
             "k is from 1 to the number of candidates",
             lambda *args: rescore_sorted(*args)[: len(args[2]) - 1],
         ),

@@ -212,21 +212,21 @@ WRONG = {
     "14-search": [
         # a search that works, but with averaged word vectors
         (find_glove, "and the target is 0.56"),
-        (  # both the places and the cosines
+        (  # returns both the places and the cosines
             lambda queries, texts, k: search(vectors(queries), vectors(texts), k),
             "returned two things",
         ),
-        (  # each place in a pair with a score
+        (  # returns each place in a pair with a score
             lambda queries, texts, k: [
                 [[place, 0.5] for place in places] for places in find_near(queries, texts, k)
             ],
             "whole numbers is asked for",
         ),
-        (  # all texts, not k
+        (  # returns all texts, not k
             lambda queries, texts, k: find_near(queries, texts, len(texts)),
             "a list of 10 whole numbers",
         ),
-        # the first query's list only
+        # returns only the first query's list
         (lambda *args: find_near(*args)[0], "whole numbers is asked for"),
     ],
     "14-diagnose": [
@@ -271,11 +271,11 @@ PROMISES = {
             ),
             "`return`",
         ),
-        # a list of one number
+        # returns a list of one number
         ("as one number", lambda found, grades, k: [judged(found, grades, k)]),
     ],
     "14-threshold": [
-        (  # only the scores of `unanswered`
+        (  # tries only the scores of `unanswered`
             "among all scores of both lists",
             lambda answered, unanswered: max(
                 unanswered,
@@ -304,20 +304,20 @@ PROMISES = {
             "return a list with the positions in `texts`",
             lambda queries, texts, k: find_near(queries, sorted(texts), k),
         ),
-        (  # all but the first in reverse
+        (  # returns all but the first in reverse
             "the best first",
             near_changed_by(lambda places: [places[0], *places[:0:-1]]),
             "the longest first",
         ),
-        (  # the second and the third exchanged
+        (  # exchanges the second and the third
             "these must follow, the longest first",
             near_changed_by(lambda places: [places[0], *places[1:3][::-1], *places[3:]]),
         ),
-        (  # all but the first three in reverse
+        (  # returns all but the first three in reverse
             "these must follow, the longest first",
             near_changed_by(lambda places: [*places[:3], *places[3:][::-1]]),
         ),
-        (  # the best one k times
+        (  # returns the best one k times
             "k different whole numbers",
             near_changed_by(lambda places: places[:1] * len(places)),
             "different whole numbers",
@@ -340,17 +340,17 @@ PROMISES = {
         # looks at the first and the last place, or at the first two
         ("the k texts of highest cosine, the best first", diagnose_by_places(0, -1)),
         ("the k texts of highest cosine, the best first", diagnose_by_places(0, 1)),
-        (  # with a capital
+        (  # writes the word with a capital
             "one of these five words",
             lambda queries, texts, found: diagnose_by_symptoms(queries, texts, found).capitalize(),
         ),
-        (  # "fine" for two queries, whatever was found
+        (  # says "fine" for two queries, whatever was found
             "at least two queries",
             lambda queries, texts, found: (
                 diagnose_by_symptoms(queries, texts, found) if len(queries) > 2 else "fine"
             ),
         ),
-        (  # "fine" for a k of 2, whatever was found
+        (  # says "fine" for a k of 2, whatever was found
             "k is at least 2",
             lambda queries, texts, found: (
                 diagnose_by_symptoms(queries, texts, found) if len(found[0]) > 2 else "fine"

@@ -125,7 +125,7 @@ PROMISES = {
             "its share of all counts",
             lambda ids, table, counts, a: distil_plain(ids, table, counts**0.5, a),
         ),
-        (  # ones in place of zeros
+        (  # returns ones in place of zeros
             "All zeros if it has no tokens",
             lambda *args: np.where(distil_plain(*args) == 0, 1.0, distil_plain(*args)),
         ),
@@ -162,9 +162,9 @@ PROMISES = {
             "The four lists need not be equally long",
             lambda x, y, a, b: weat(x, y, a[: len(b)], b[: len(a)]),
         ),
-        # never negative
+        # returns a negative result without its sign
         ("minus that of `y`", lambda *lists: abs(weat(*lists)), "without its signs"),
-        # a list of one number, and a rounded one
+        # returns a list of one number; the next rounds the number
         ("Return a number", lambda *lists: [weat(*lists)]),
         ("Return a number", lambda *lists: round(float(weat(*lists)), 3)),
     ],

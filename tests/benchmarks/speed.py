@@ -78,17 +78,17 @@ def column(functions, sentences, seconds):
     batches = [f"library, batches of {size}" for size in BATCHES]
     default = batches[0]
     best = min(batches, key=lambda side: np.median(seconds[side]))
-    exact, ours = np.asarray(functions[default](sentences)), functions["ours"](sentences)
+    theirs, ours = np.asarray(functions[default](sentences)), functions["ours"](sentences)
     cells = {
         "float32, times the library at its defaults": ratio(seconds, default, "ours"),
         "float32, times the library at its best batch size (in brackets)": (
             f"{ratio(seconds, best, 'ours')} ({best.rpartition(' ')[2]})"  # the batch size
         ),
-        "float32, largest difference from the library's numbers": f"{np.abs(exact - ours).max():.0e}",
+        "float32, largest difference from the library's numbers": f"{np.abs(theirs - ours).max():.0e}",
     }
     if "ours, bfloat16" in functions:
         # dot products of vectors of length 1
-        lowest = (exact * functions["ours, bfloat16"](sentences)).sum(axis=1).min()
+        lowest = (theirs * functions["ours, bfloat16"](sentences)).sum(axis=1).min()
         cells |= {
             "bfloat16, times the library in float32": ratio(seconds, default, "ours, bfloat16"),
             "bfloat16, times the library in bfloat16": ratio(
@@ -108,9 +108,9 @@ def main(rounds, write):
     """Measure, print a table, and put it into README.md beside this file."""
     functions = sides()
     columns = {}
-    for load, sentences in texts().items():
-        click.echo(f"{load}: {rounds} rounds", err=True)
-        columns[load] = column(functions, sentences, measure(functions, sentences, rounds))
+    for workload, sentences in texts().items():
+        click.echo(f"{workload}: {rounds} rounds", err=True)
+        columns[workload] = column(functions, sentences, measure(functions, sentences, rounds))
     lines = [
         f"| | {' | '.join(columns)} |",
         "|---" * (len(columns) + 1) + "|",

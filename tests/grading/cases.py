@@ -59,9 +59,9 @@ def read(
 ) -> list[Case]:
     """The cases of a folder, file by file. Raises AssertionError as `_check` says.
 
-    built: names of the cases without cells, which a program builds. roles: of cells, beside "" and "below".
-    keys: of settings. constants: what {NAME} stands for in a
-    cell or a setting; {U+2028} stands for that character.
+    built: names of the cases without cells, which a program builds. roles: of cells, beside "" and
+    "below". keys: of settings. constants: what {NAME} stands for in a cell or a setting; {U+2028}
+    stands for that character.
     """
     cases: list[Case] = []
     for path in sorted(folder.glob("*.md")):

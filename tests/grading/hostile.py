@@ -132,7 +132,8 @@ def tried(won, what, function, *args):
     won.append(what)
 
 def syscall(number, *args):
-    return libc.syscall(number, *args) if os.uname().machine == "x86_64" else -1  # the numbers of this processor
+    # the attacks name system calls by the numbers that they have on x86_64
+    return libc.syscall(number, *args) if os.uname().machine == "x86_64" else -1
 
 def allowed(won, what, result):
     if result != -1:

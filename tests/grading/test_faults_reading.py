@@ -27,7 +27,7 @@ from ..hand_ins import NOTEBOOK
 # folder for unpacking, and how many files it may have open at once ("": as many as usual).
 GATHER = """
 import json, os, resource, sys
-from course_utils.tools.grading.store import GradeError
+from course_utils.tools.grading.results import GradeError
 from course_utils.tools.grading.submissions import gather
 source, folder, most_open = sys.argv[1:]
 if most_open:
@@ -273,8 +273,11 @@ def test_names_in_another_encoding_are_read_and_can_be_written_in_utf8(place):
     learner = Path(os.fsdecode(os.fsencode(place / "class") + b"/Zo\xeb"))
     learner.mkdir()
     (learner / os.fsdecode(b"x\xe9.ipynb")).write_text(NOTEBOOK)
-    hand_ins = gather(place / "class", place / "unpacked")
-    (hand_in,) = [hand_in for hand_in in hand_ins if hand_in.learner.startswith("Zo")]
+    (hand_in,) = [
+        hand_in
+        for hand_in in gather(place / "class", place / "unpacked")
+        if hand_in.learner.startswith("Zo")
+    ]
     assert hand_in.path.read_text() == NOTEBOOK
     assert hand_in.learner.startswith("Zo\ufffd~")
     # raises UnicodeEncodeError for what UTF-8 cannot hold

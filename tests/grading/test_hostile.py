@@ -23,7 +23,7 @@ WATCHED = [*OPEN, ROOT, *(ROOT / name for name in ("tests", "notebooks", "course
 @pytest.fixture(scope="module")
 def marker(one_thread):
     with strict_marker(seconds=5, seconds_of_a_call=1) as marker:
-        marker.memory = most_memory()  # ours: what the process had before any attack
+        marker.memory = most_memory()  # added for the tests: the peak before any attack
         yield marker
 
 
