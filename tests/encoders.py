@@ -223,8 +223,7 @@ def run(lesson, folder):
         client.execute(env=environment)
     nbformat.write(notebook, FOLDER / f"{folder.name}-{lesson.name}")  # to read what it says
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    complaints = [(cell.id, complaint(cell, stored[cell.id])) for cell in cells]
-    wrong = [(cell_id, fault) for cell_id, fault in complaints if fault]
+    wrong = [(cell.id, fault) for cell in cells if (fault := complaint(cell, stored[cell.id]))]
     return wrong, sum(SKIPPED in printed_by(cell) for cell in cells)
 
 
@@ -240,8 +239,10 @@ def main(families, patterns):
         for lesson in bar:
             wrong, skipped = run(lesson, folder)
             failed += len(wrong)
-            count = f"{skipped} skipped, {len(wrong)} wrong"
-            bar.write(f"{'FAIL' if wrong else 'ok  '}  {family:10} {lesson.stem}: {count}")
+            bar.write(
+                f"{'FAIL' if wrong else 'ok  '}  {family:10} {lesson.stem}: "
+                f"{skipped} skipped, {len(wrong)} wrong"
+            )
             for cell_id, fault in wrong:
                 bar.write(f"      {cell_id}: {fault}")
     sys.exit(failed > 0)

@@ -97,12 +97,10 @@ def wait_for_sign(process, sign, seconds=90):
     Fails the test if the process, a Popen, ends before, or if there is no sign within the seconds.
     """
     deadline = time.monotonic() + seconds
-    result = sign()
-    while not result:
+    while not (result := sign()):
         assert process.poll() is None, "the process ended before it gave a sign"
         assert time.monotonic() < deadline, f"the process gave no sign within {seconds} seconds"
         time.sleep(0.05)
-        result = sign()
     return result
 
 

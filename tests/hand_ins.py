@@ -35,17 +35,20 @@ def collecting(tmp_path):
     """
 
     def collect(files, roster=None, zipped=False):
-        if not isinstance(
-            files, dict
-        ):  # each gets a content of its own, which tells it apart below
+        if not isinstance(files, dict):
+            # each gets a content of its own, which tells it apart below
             files = {file: f"{NOTEBOOK} {file}" for file in files}
+        files = {
+            file: content if isinstance(content, bytes) else content.encode()
+            for file, content in files.items()
+        }
         source = tmp_path / ("class.zip" if zipped else "class")
         if zipped:
             source.write_bytes(packed(files))
         else:
             for file, data in files.items():
                 (source / file).parent.mkdir(parents=True, exist_ok=True)
-                (source / file).write_bytes(data if isinstance(data, bytes) else data.encode())
+                (source / file).write_bytes(data)
         (tmp_path / "unpacked").mkdir()
         if roster:
             (tmp_path / "roster.csv").write_text(roster)
@@ -56,7 +59,7 @@ def collecting(tmp_path):
             files_of.setdefault(hand_in.learner, []).append(hand_in.file)
             if hand_in.path and hand_in.file in files:
                 # whatever a test is about, no file has another's bytes
-                assert hand_in.path.read_text() == files[hand_in.file], "not its own bytes"
+                assert hand_in.path.read_bytes() == files[hand_in.file], "not its own bytes"
         return SimpleNamespace(
             files_of=files_of,
             left_out=[file.file for file in gathered.left_out],

@@ -11,6 +11,7 @@ import sys
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPException
 
 from .canary import ROOT  # `.project` needs packaging
 
@@ -70,6 +71,8 @@ def ask(address):
                 return "undecided", reason
         except (OSError, ValueError) as error:  # no such host, no answer, a damaged certificate
             reason = str(getattr(error, "reason", error))
+        except HTTPException as error:  # the server's answer is not HTTP
+            return "undecided", repr(error)
     return "gone", reason
 
 

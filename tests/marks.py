@@ -17,11 +17,11 @@ FULL, BOTH = points_of("04"), points_of("04", "05")
 
 
 def result(*passed, lesson="04", state="ok", missing=(), texts=None):
-    """The result of a hand-in of one lesson in which the exercises `passed` are passed, those that
-    are `missing` have no answer, and all others failed.
+    """The result of a hand-in of one lesson.
 
-    state: how running the answers ended, one of `STATUSES`; also the status of the result. An
-    exercise that is missing has a state of its own. texts: the answers, by exercise.
+    passed: the exercises that are passed. missing: those that have no answer. All others failed.
+    state: the status of the result, one of `STATUSES` in results.py; also the state of each
+    exercise that is not missing. texts: the answers, by exercise.
     """
     marks = {}
     for exercise, (_, most) in WORK["exercises"].items():

@@ -77,8 +77,8 @@ def main(flags):
         return status
     prepare()
     nightly = "--nightly" in flags
-    # Long tests at the end would leave the other worker idle: so first the lessons, or, of the nightly ones, the files
-    # with many tests, as pytest-xdist sorts them.
+    # Long tests at the end would leave the other worker idle: so first the lessons, or, of the
+    # nightly ones, the files with many tests, as pytest-xdist sorts them.
     order = ["tests"] if nightly else ["--no-loadscope-reorder", "notebooks", "tests"]
     marked = ["-m", "nightly" if nightly else "not nightly"]
     further = [flag for flag in flags if flag != "--nightly"]

@@ -52,11 +52,11 @@ def breakages(words=()):
     """The breakages of the list with all these words in their room, file or description."""
     rows = tomllib.loads(LIST.read_text())["breakage"]
     listed = [Breakage(**{**row, "tests": tuple(row["tests"])}) for row in rows]
-
-    def has_all_words(breakage):
-        return all(word in f"{breakage.room} {breakage.file} {breakage.what}" for word in words)
-
-    return list(filter(has_all_words, listed))
+    return [
+        breakage
+        for breakage in listed
+        if all(word in f"{breakage.room} {breakage.file} {breakage.what}" for word in words)
+    ]
 
 
 class Copy:
@@ -116,10 +116,10 @@ class Copy:
 
 def tried(chosen, bar):
     """{breakage: its outcome}, with COPIES copies side by side; each moves the bar by one."""
-    with tempfile.TemporaryDirectory() as room, ThreadPoolExecutor(COPIES) as pool:
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(COPIES) as pool:
         free = Queue()
         for number in range(COPIES):
-            free.put(Copy(Path(room, str(number))))
+            free.put(Copy(Path(folder, str(number))))
 
         def outcome(breakage):
             copy = free.get()

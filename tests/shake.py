@@ -33,7 +33,7 @@ def disturb_kernels(folder, seed):
     os.environ["IPYTHONDIR"] = str(folder)
 
 
-# As from the command line, see above. Returns pytest's exit status.
+# seed, patterns: texts, as the command line has them (see above). Returns pytest's exit status.
 def main(seed, *patterns):
     seed = datetime.date.today().toordinal() if seed == "today" else int(seed)
     print(f"Shaken with seed {seed}", flush=True)

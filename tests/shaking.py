@@ -15,10 +15,9 @@ import numpy as np
 import torch
 from IPython import get_ipython
 
-# {where functions are looked up when they are called: their names}: sums of products, which stay
-# exact where all arguments are whole numbers; then others, always moved. Functions of
-# libraries that are built on them are disturbed, too:
-# test_shake.py lists what lessons call.
+# What is disturbed: {the module or class in which a call looks the function up: functions' names}.
+# Functions of libraries that are built on these are disturbed with them; test_shake.py lists what
+# lessons call. First, sums of products, which stay exact where all arguments are whole numbers:
 PRODUCTS = {
     "torch": "matmul mm bmm mv dot einsum addmm baddbmm cdist",
     "torch.Tensor": "matmul mm bmm mv dot __matmul__",
@@ -28,6 +27,7 @@ PRODUCTS = {
     "course_utils._support.fast_bert": "_attend",
     "course_utils.ranking": "max_sim",
 }
+# Then, functions that are disturbed whatever their arguments are:
 OTHERS = {
     "torch": "softmax log_softmax cosine_similarity",
     "torch.Tensor": "softmax log_softmax",
@@ -40,11 +40,13 @@ NUMPY_TYPES = {torch.float32: np.float32, torch.float64: np.float64}
 
 
 class Noise:
-    """Factors 1 - e, 1 and 1 + e at random, where e is the unit in the last place of 1. Its generator is its own."""
+    """Factors 1 - e, 1 and 1 + e at random, where e is the unit in the last place of 1.
 
-    LENGTH = (
-        1 << 20
-    )  # a piece starts in the first half of the supply, so it has at least this length
+    They come from a generator of their own, so that a lesson's random numbers stay the same.
+    """
+
+    # half that of the supply: a piece starts in the first half, so it has at least this length
+    LENGTH = 1 << 20
 
     def __init__(self, seed):
         self.generator = np.random.default_rng(seed)

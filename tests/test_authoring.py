@@ -130,7 +130,7 @@ def test_a_skeleton_replaces_no_further_part(course):
 
 
 @pytest.mark.parametrize("kind", ["full", "page"])
-def test_a_skeleton_of_a_lesson_and_its_row(course, kind):
+def test_a_skeleton_of_a_lesson_is_valid_and_gets_a_row_in_the_readme(course, kind):
     text = course("new-lesson", "98", "Where to go: a map", "--kind", kind)
     assert text.endswith("Then: make lesson L=98.\n")
     required, optional = text.split("If the lesson has them:")
@@ -220,8 +220,8 @@ def test_make_lesson_runs_each_file_with_a_case_for_every_lesson(request):
     lessons_of = defaultdict(set)  # {a test, "tests/test_x.py::test_y": lessons it has cases for}
     for item in request.session.items:
         # the names of such cases begin with the lesson's number
-        if number := re.search(r"\[(\d\d)[_\]-]", item.nodeid):
-            lessons_of[item.nodeid.partition("[")[0]].add(number[1])
+        if match := re.search(r"\[(\d\d)[_\]-]", item.nodeid):
+            lessons_of[item.nodeid.partition("[")[0]].add(match[1])
     files_that_run = {f"tests/test_{name}.py" for name in (*QUICK, *CASES, *WHOLE)}
     assert all((authoring.ROOT / file).is_file() for file in files_that_run)
     for test, numbers in lessons_of.items():

@@ -111,7 +111,7 @@ def test_a_models_own_tuple_is_taken_and_nothing_is_changed(function):
         ),
     ],
 )
-def test_what_is_shown_at_first(function, chosen, shown):
+def test_a_view_begins_with_the_layers_and_heads_that_are_chosen(function, chosen, shown):
     attentions = random_attentions(3, 4, 4)
     params = data(drawn(function, attentions, FOUR_TOKENS, **chosen))
     assert shown.items() <= params.items()

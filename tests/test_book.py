@@ -36,8 +36,8 @@ from .sources import SOURCES, tags
 
 LESSONS = [name_of(path) for path in parts().values()]
 START = "00_start_here"
-FOLDED = "04_pooling"
-VIEWS = "further/05_layer"
+FOLDED = "04_pooling"  # has solutions and quizzes, which are folded
+VIEWS = "further/05_layer"  # has attention views
 # between them, these lessons have each kind of element
 FEW = [START, FOLDED, "05_attention", VIEWS]
 TO_A_LESSON = re.compile(
@@ -343,7 +343,7 @@ def test_code_fits_and_only_some_tables_scroll_on_a_telephone(names, visited):
 
 
 @of_the_whole_book
-def test_search_by_keyboard(site, open_page):
+def test_the_keyboard_opens_the_search_and_what_it_finds(site, open_page):
     page = go(open_page, site, START)
     page.keyboard.press("Control+k")
     page.keyboard.type("bertviz")
@@ -558,8 +558,9 @@ def test_a_sentence_above_the_rows_of_a_table_goes_on_below():
 DRAWN = '<figure class="cu-diagram"><svg xmlns="http://www.w3.org/2000/svg" aria-label="{}">{}</svg></figure>'
 
 
-def cell(name, kind, *data, **metadata):
-    return new_code_cell("draw()", outputs=[new_output(kind, *data, **metadata)], id=name)
+# with one output of this kind; data, fields: as `new_output` takes them
+def cell(name, kind, *data, **fields):
+    return new_code_cell("draw()", outputs=[new_output(kind, *data, **fields)], id=name)
 
 
 def view(alt="One head looks at a word. It is small.", name="view"):
@@ -626,7 +627,7 @@ def small_book(tmp_path_factory):
     )
 
 
-def test_links_to_the_glossary_and_between_lessons(small_book):
+def test_links_lead_to_entries_of_the_glossary_and_to_other_lessons(small_book):
     assert [
         link["href"] for link in small_book.pages["00_one"].select("article p a.reference")
     ] == ["glossary.html#mean-pooling", "glossary.html#cls-token", "01_two.html"]
@@ -681,18 +682,17 @@ def test_the_picture_of_a_card_has_no_text_of_its_own(small_book):
 
 
 def test_links_on_paper_lead_somewhere(tmp_path, lessons, monkeypatch):
-    printed = []
-    monkeypatch.setattr(
-        paper, "BROWSERS", (sys.executable,)
-    )  # a program that exists: it is not run
-    # keeps the page that would be printed, and returns a reason why there is no PDF
-    monkeypatch.setattr(
-        book, "print_pdf", lambda page, target: printed.append(parsed(page)) or "no PDF"
-    )
-    book.write_book(tmp_path / "book", lessons, say=list)  # `list` prints nothing
-    links = {link["href"] for link in printed[0].select('article a[href^="#"]')} - {"#"}
+    kept = tmp_path / "kept.html"
+    # a program that exists: it is not run
+    monkeypatch.setattr(paper, "BROWSERS", (sys.executable,))
+    # The page that would be printed is copied. The copy's path, which is returned, is taken for the
+    # reason why there is no PDF.
+    monkeypatch.setattr(book, "print_pdf", lambda page, target: shutil.copy(page, kept))
+    book.write_book(tmp_path / "book", lessons, say=str)  # `str` prints nothing
+    page = parsed(kept)
+    links = {link["href"] for link in page.select('article a[href^="#"]')} - {"#"}
     assert {"#mean-pooling", "#cls-token"} <= links
-    assert all(printed[0].find(id=link[1:]) for link in links)
+    assert all(page.find(id=link[1:]) for link in links)
 
 
 def test_a_link_to_nothing_stops_the_book_and_the_older_one_stays(tmp_path, lessons, small_book):

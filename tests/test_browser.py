@@ -68,9 +68,8 @@ LINES = {
     "Model view": LAYERS * HEADS * TOKENS**2,
     "Head view of layer 1": HEADS * TOKENS**2,
 }
-STDERR = (
-    "[data-mime-type='application/vnd.jupyter.stderr']"  # JupyterLab shows errors and warnings here
-)
+# where JupyterLab shows errors and warnings
+STDERR = "[data-mime-type='application/vnd.jupyter.stderr']"
 
 
 @pytest.fixture(scope="module")
@@ -196,8 +195,10 @@ def scroll_to_view(page, title):
 # Put a notebook into the workspace. sources: {id of a code cell: its text}.
 def write_notebook(lab, name, sources):
     cells = [nbformat.v4.new_code_cell(source, id=cell_id) for cell_id, source in sources.items()]
-    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
-    nbformat.write(notebook, lab.workspace / f"{name}.ipynb")
+    nbformat.write(
+        nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL}),
+        lab.workspace / f"{name}.ipynb",
+    )
 
 
 def saved_cells(page, file, complete):

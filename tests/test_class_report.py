@@ -271,7 +271,9 @@ def test_hostile_answers_stay_text(text, tmp_path):
         ("missing", "Nobody has tried an exercise yet.", []),
     ],
 )
-def test_a_class_that_is_all_alike_in_one_exercise(status, words, separates, tmp_path):
+def test_the_page_says_where_a_class_is_all_alike_in_an_exercise(
+    status, words, separates, tmp_path
+):
     shown = page(tmp_path, [learner(f"l{number}", mean_pool=status) for number in range(5)])
     assert words in shown.text
     assert len(shown.rows("items")) == 1
@@ -279,7 +281,7 @@ def test_a_class_that_is_all_alike_in_one_exercise(status, words, separates, tmp
     assert re.findall(r"All \w+: it separates nobody|separates nobody", shown.text) == separates
 
 
-def test_a_class_with_nobody_in_it(tmp_path):
+def test_the_page_of_a_class_with_nobody_in_it_says_so(tmp_path):
     assert "There are no learners yet." in page(tmp_path, []).text
 
 

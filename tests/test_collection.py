@@ -84,7 +84,11 @@ def test_the_warning_lists_what_cannot_be_read_or_named(odd_folder):
 @pytest.mark.filterwarnings("ignore:5 files were read")
 def test_files_are_read_through_links_and_with_names_as_a_mac_writes_them(odd_folder):
     assert load_texts(odd_folder)["name"].tolist() == [
-        *("a.txt", "b.md", "linked.md", "more/code.py", "é.md")
+        "a.txt",
+        "b.md",
+        "linked.md",
+        "more/code.py",
+        "é.md",
     ]
 
 
@@ -209,7 +213,7 @@ NOTES = ["Überblick.md", "two.md"]
         ),
     ],
 )
-def test_judged_queries_as_programs_write_them(queries, judgements, grades):
+def test_judged_queries_are_read_as_programs_write_them(queries, judgements, grades):
     # names that can be read only once
     assert read_judged(queries, judgements, iter(NOTES))["grades"].tolist() == grades
 

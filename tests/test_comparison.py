@@ -86,8 +86,9 @@ def compared(tmp_path_factory):
     shutil.copy(CONFTEST, folder / "conftest.py")
     for name, (cells, _) in {"equal": (EQUAL, ""), **DIFFERENT}.items():
         kernelspec = {"name": "python3", "display_name": "", "language": "python"}
-        notebook = new_notebook(cells=cells, metadata={"kernelspec": kernelspec})
-        nbformat.write(notebook, folder / f"{name}.ipynb")
+        nbformat.write(
+            new_notebook(cells=cells, metadata={"kernelspec": kernelspec}), folder / f"{name}.ipynb"
+        )
     # -c: without the settings of the project; -rA: a line for each cell, also for those that pass
     done = subprocess.run(
         [

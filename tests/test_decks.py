@@ -104,7 +104,7 @@ def test_signs_that_many_fonts_lack_are_drawn(name):
         )
 
 
-def test_one_idea_a_slide_with_notes(name):
+def test_slides_are_short_and_have_notes_and_the_title_asks_a_question(name):
     lecture = read(name)
     fewest, most = for_core_or_part(name, core=(10, 26), further=(5, 14))
     assert fewest <= len(lecture.slides) <= most

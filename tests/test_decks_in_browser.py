@@ -165,7 +165,8 @@ def test_pictures_fill_the_slide(small_deck, open_for_this_test):
     press(page, "ArrowLeft")
     assert page.evaluate(in_page("faultsOfSlide")) == []
     box = page.locator("section.present .cu-svg").bounding_box()
-    # as wide as the slide within its padding, 1280 - 2 * 64, and in the proportion of DIAGRAM's view box
+    # as wide as the slide within its padding, 1280 - 2 * 64, and in the proportion of DIAGRAM's view
+    # box
     assert box["width"] == pytest.approx(1152)
     assert box["height"] == pytest.approx(1152 * 300 / 800)
     assert (

@@ -137,7 +137,7 @@ def test_the_kinds_appear_step_by_step_and_their_text_says_all_that_is_written(
     assert diagram.alt == f"{ALT} {words}."
 
 
-def test_a_look_that_there_is_not():
+def test_a_look_that_there_is_not_is_named():
     with pytest.raises(ValueError, match="There is no look 'thik'"):
         diagrams.table([[("a", "token thik")]], ALT)
 

@@ -45,9 +45,8 @@ def test_the_doctor_names_wrong_and_missing_packages(tmp_path, lock, words, fix)
 
 def test_the_doctor_works_without_torch_and_says_so(tmp_path):
     """A bare Python with only the standard library and pip."""
-    root = str(doctor.PACKAGE.parent)
     code = (
-        f"import sys; sys.path.insert(0, {root!r}); "
+        f"import sys; sys.path.insert(0, {str(doctor.PACKAGE.parent)!r}); "
         "from course_utils.tools import doctor; sys.exit(doctor.main())"
     )
     # the Python from which this virtual environment was made

@@ -64,14 +64,14 @@ def assert_same(ours, theirs):
 
 
 @pytest.mark.parametrize("case", AWKWARD)
-def test_awkward_sentences(case, library):
+def test_awkward_sentences_have_the_librarys_vectors(case, library):
     sentences = AWKWARD[case]
     assert_same(embed(sentences), library.encode(sentences))
 
 
 @settings(max_examples=25)
 @given(strategies.lists(strategies.text(max_size=40), min_size=1, max_size=6))
-def test_any_sentences(library, sentences):
+def test_any_sentences_have_the_librarys_vectors(library, sentences):
     assert_same(embed(sentences), library.encode(sentences))
 
 
@@ -87,7 +87,7 @@ def mixed():
     return random.Random(1).sample(texts, len(texts))  # shuffled
 
 
-def test_real_texts_of_all_lengths(library, mixed):
+def test_real_texts_of_all_lengths_have_the_librarys_vectors(library, mixed):
     # small batches, for speed: in the library's usual 32, a long text pads 31 others
     assert_same(embed(mixed), library.encode(mixed, batch_size=8))
 
@@ -95,7 +95,7 @@ def test_real_texts_of_all_lengths(library, mixed):
 @pytest.mark.parametrize(
     "pooling, normalize", [("cls", True), *((pooling, False) for pooling in POOLINGS)]
 )
-def test_other_poolings(pooling, normalize, library, mixed):
+def test_other_poolings_are_the_librarys(pooling, normalize, library, mixed):
     # so many tokens that they are packed
     sentences = [*AWKWARD["emoji"], *AWKWARD["scripts"], *mixed[:16], "", LONG]
     their_model = SentenceTransformer(
@@ -289,7 +289,7 @@ SEQUENCES = {  # what makes a sequence of a list of strings
 
 
 @pytest.mark.parametrize("sequence", SEQUENCES.values(), ids=SEQUENCES)
-def test_every_sequence_of_strings(sequence, tiny):
+def test_every_sequence_of_strings_is_accepted_and_stays_as_it_is(sequence, tiny):
     sentences = ["one", "two", "three"]
     assert np.array_equal(
         embed(sequence(sentences), model=tiny), embed(["one", "two", "three"], model=tiny)
@@ -297,7 +297,7 @@ def test_every_sequence_of_strings(sequence, tiny):
     assert sentences == ["one", "two", "three"], "the caller's list stays as it is"
 
 
-def test_a_model_by_pair_by_name_and_by_folder(tiny, encoder):
+def test_a_model_may_be_given_as_a_pair_or_as_its_folder(tiny, encoder):
     pair = load_encoder(tiny)
     for model in (pair, list(pair), tiny, str(tiny)):
         assert np.array_equal(embed(["x y"], model=model), embed(["x y"], model=pair))

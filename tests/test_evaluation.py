@@ -10,7 +10,7 @@ from hypothesis import assume, given, strategies as st
 
 from course_utils.evaluation import auc, best_threshold, bootstrap, pearson, ranks, spearman
 
-# includes ties
+# in steps, so that some numbers of a column are equal
 NUMBERS = st.floats(-1e6, 1e6).map(lambda number: round(number, 3)) | st.integers(-3, 3).map(float)
 
 
@@ -52,7 +52,7 @@ def test_no_threshold_is_better_than_the_best(pair):
 
 @given(st.integers(0, 10**6))
 @pytest.mark.parametrize("measure", [pearson, spearman, auc])
-def test_rows_are_columns_of_their_own(measure, seed):
+def test_each_row_of_a_table_is_measured_by_itself(measure, seed):
     x, y = np.random.default_rng(seed).integers(-5, 6, size=(2, 5, 12))  # five rows each, with ties
     if measure is auc:
         x = np.tile([0, 1, 1, 0], (5, 3))  # labels, in five rows of 12

@@ -113,7 +113,7 @@ def spoil(value):
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))
 def test_no_argument_may_change(exercise):
-    # only an argument that can be changed in place counts: of numbers and texts, the answer passes
+    # where nothing in an argument can be changed in place, as in a number, the answer passes
     for place, name in enumerate(exercise.arguments):
 
         def answer(*args):

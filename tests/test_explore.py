@@ -34,16 +34,7 @@ from course_utils import (
     ranking,
     search,
 )
-from course_utils.explore import (
-    ANSWERS,
-    STARTS,
-    answer,
-    compute,
-    encoder,
-    explore,
-    module,
-    retrieval,
-)
+from course_utils.explore import ANSWERS, STARTS, answer, compute, explore, module, retrieval
 from course_utils.explore.encoder import run
 from course_utils.pooling import POOLINGS
 from course_utils.tools.publish import PublishError, book, explorers, paper
@@ -70,16 +61,18 @@ COMPUTED = ("tokens", "merges", "threshold", "losses", "hybrid")  # without the 
 
 @pytest.mark.parametrize(
     ("name", "state"),
-    [*((name, {}) for name in STARTS if name != "search"),
-     # it embeds a thousand texts in seven states
-     pytest.param("search", {}, marks=pytest.mark.nightly),
-     ("masks", {"text": "It works."}),  # shorter than the place that is masked at the start
-     ("masks", {"masked": []}),
-     ("tokens", {"text": "\u200b"}),  # no token is left
-     ("tokens", {"text": "♭"}),  # a single token
-     ("threshold", {"at": 1.1})],  # above all scores
-)  # fmt: skip
-def test_each_starts_with_a_picture_and_a_module_of_its_own(name, state, one_thread):
+    [
+        *((name, {}) for name in STARTS if name != "search"),
+        # it embeds a thousand texts in seven states
+        pytest.param("search", {}, marks=pytest.mark.nightly),
+        ("masks", {"text": "It works."}),  # shorter than the place that is masked at the start
+        ("masks", {"masked": []}),
+        ("tokens", {"text": "\u200b"}),  # no token is left
+        ("tokens", {"text": "♭"}),  # a single token
+        ("threshold", {"at": 1.1}),  # above all scores
+    ],
+)
+def test_each_explorer_starts_with_a_picture_and_a_module_of_its_own(name, state, one_thread):
     shown = explore(name, **state)
     assert len(shown.alt) > 40, "a sentence, and not only a title"
     assert "<svg" in shown._repr_html_()
@@ -148,9 +141,10 @@ def test_one_head_shows_the_weights_of_that_head(encoder):
 
 
 def test_a_layer_with_all_heads_silenced_adds_its_bias_alone(encoder):
+    _, model = encoder
     _, _, output = run([TEXT])
     _, _, silent = run([TEXT], [(1, head) for head in range(12)])  # all heads of layer 1
-    layer = encoder[1].encoder.layer[0]
+    layer = model.encoder.layer[0]
     dense = layer.attention.output
     with torch.inference_mode():
         mixed = dense.LayerNorm(dense.dense.bias + output.hidden_states[0])
@@ -174,8 +168,10 @@ def test_of_an_encoder_that_adds_to_its_scores_heads_can_be_silenced_and_not_sho
         vocab_size=len(tokenizer), hidden_size=36, num_hidden_layers=2, intermediate_size=8
     )
     model = MPNetModel(config).eval()
-    for importer in (compute, encoder):
-        monkeypatch.setattr(importer, "load_encoder", lambda: (tokenizer, model))
+    for importer in ("compute", "encoder"):
+        monkeypatch.setattr(
+            f"course_utils.explore.{importer}.load_encoder", lambda: (tokenizer, model)
+        )
     assert "adds something to the scores" in answer("one head", STARTS["one head"])["problem"]
     silenced = answer("silence", {**STARTS["silence"], "off": [[1, 0]]})
     # layers x heads x tokens x tokens
@@ -286,8 +282,10 @@ def ordered(scores):
 
 @pytest.fixture(scope="module")
 def lesson_12():
-    """Names, texts, by query the cosine of each page, the grades {place: grade} and the text, as
-    lesson 12 has them.
+    """What lesson 12 searches, and what it knows of the queries of the explorer.
+
+    `names` and `texts`: of all pages, as lists. By query, `cosines`: of each page; `grades`: of the
+    relevant pages, {place: grade}; `queries`: the query's text.
     """
     docs, stored, judged = load_docstrings(), load_file(VECTORS), load_doc_judgements()
     queries = load_doc_queries("dev").set_index("id")["query"].loc[list(retrieval.DOC_QUERIES)]
@@ -334,8 +332,10 @@ def lists_of_lesson_12(lesson, query, k1, b, fusion, weight):
 
 @pytest.fixture(scope="module", params=[{}, *HYBRID], ids=lambda state: state.get("query", "start"))
 def compared(request, lesson_12, one_thread):
-    """The explorer's reply in a state, in which it explains a page, and what lesson 12 computes in
-    the same state.
+    """One state: the explorer's `reply`, and what lesson 12 computes.
+
+    The reply explains the page EXPLAINED. `orders` and `scores`: see `lists_of_lesson_12`.
+    `grades` and `query`: of the query, see `lesson_12`.
     """
     reply, state = hybrid(**request.param, page=EXPLAINED), {**SETTINGS, **request.param}
     orders, scores = lists_of_lesson_12(lesson_12, **state)
@@ -451,8 +451,11 @@ def page_files(tmp_path_factory):
 def in_node(page_files, questions):
     done = subprocess.run(
         [NODE, str(Path(__file__).with_name("explore_parity.mjs")), str(page_files)],
-        input=json.dumps(questions), capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
+        input=json.dumps(questions),
+        capture_output=True,
+        text=True,
+        timeout=300,  # seconds
+    )
     assert done.returncode == 0, done.stderr[-800:]
     return json.loads(done.stdout)
 
@@ -521,8 +524,18 @@ NEAR = [
 
 # how far numbers of the encoder's 8 bits may be off, by the name of what holds them; other ones
 # lie between -1 and 1
-TOLERANCES = {"products": 0.5, "scores": 0.1, "query": 0.1, "keys": 0.1, "result": 0.1,
-              "apart": 0.05, "bits": 0.1, "points": 0.1, "rank": 3, "first": 5}  # fmt: skip
+TOLERANCES = {
+    "products": 0.5,
+    "scores": 0.1,
+    "query": 0.1,
+    "keys": 0.1,
+    "result": 0.1,
+    "apart": 0.05,
+    "bits": 0.1,
+    "points": 0.1,
+    "rank": 3,
+    "first": 5,
+}
 
 
 def in_both(page_files, states):
@@ -656,10 +669,15 @@ def book_of_all_explorers(page_files, tmp_path_factory):
         return book.write_book(folder / "book", folder / "lessons", say=lambda *_: None).parent
 
 
-# What is pressed in each kind of control.
 TYPING = ["End", "x", "Backspace"]
-WORK = {"range": ["End"], "text": TYPING, "textarea": TYPING, "checkbox": ["Space"],
-        "select-one": ["ArrowDown"], "button": ["Enter"]}  # fmt: skip
+KEYS_FOR = {  # {kind of control: the keys that are pressed in it}
+    "range": ["End"],
+    "text": TYPING,
+    "textarea": TYPING,
+    "checkbox": ["Space"],
+    "select-one": ["ArrowDown"],
+    "button": ["Enter"],
+}
 
 
 def by_keyboard(page, view):
@@ -671,7 +689,7 @@ def by_keyboard(page, view):
         kind = page.evaluate(in_page("kindOfFocus"), view)
         if not kind:
             break
-        for key in WORK.get(kind, ["ArrowLeft"]):
+        for key in KEYS_FOR.get(kind, ["ArrowLeft"]):  # in others, such as a point of a picture
             page.keyboard.press(key)
         pressed.append(kind)
         page.keyboard.press("Tab")
@@ -758,23 +776,26 @@ def test_what_is_typed_stays_text_and_without_an_answer_the_last_one_stays_besid
 
 
 @in_chromium
-def test_a_link_carries_the_state_and_a_failed_download_can_be_tried_again(
-    book_of_all_explorers, tmp_path
-):
+def test_a_link_carries_the_state(book_of_all_explorers):
+    with book_in_a_browser(book_of_all_explorers) as page:
+        page.goto(f'{page.url}#explore-tokens={{"text":"A linked text","word":2}}')
+        page.reload()  # the part after # alone does not load the page again
+        page.click("#explore-tokens button.explore")
+        page.wait_for_selector("#explore-tokens .cu-place:has-text('linked')")
+
+
+@in_chromium
+def test_a_failed_download_can_be_tried_again(book_of_all_explorers, tmp_path):
     site = shutil.copytree(book_of_all_explorers, tmp_path / "site")
     needed = site / "_static" / "explore" / "tokenizer.json"
-    away = needed.rename(tmp_path / needed.name)
+    needed.rename(tmp_path / needed.name)
     with book_in_a_browser(site) as page:
-        page.goto(f'{page.url}#explore-tokens={{"text":"A linked text","word":2}}')
-        page.reload()
         page.click("#explore-tokens button.explore")
         try_again = page.locator("#explore-tokens button.explore:has-text('Try again')")
         try_again.wait_for()
-        away.rename(needed)
+        (tmp_path / needed.name).rename(needed)
         try_again.click()
-        page.wait_for_function(
-            "document.querySelector('#explore-tokens .cu-place')?.innerText.includes('linked')"
-        )
+        page.wait_for_selector("#explore-tokens .cu-line:not(.cu-bad):not(:text-is('…'))")
 
 
 @in_chromium
