@@ -24,8 +24,9 @@ from queue import Empty
 from nbval.kernel import RunningKernel
 from nbval.plugin import IPyNbCell, IPyNbFile
 
-# a decimal with its sign and the spaces before it; a version such as 2.13.0 is none
-DECIMAL = re.compile(r"(\s*[-−+]?(?<![\d.])\d+\.\d+(?![\d]|\.\d))")
+# a decimal with its sign and the spaces before it, which fill a column up; a version such as 2.13.0
+# is none
+DECIMAL = re.compile(r"( *[-−+]?(?<![\d.])\d+\.\d+(?![\d]|\.\d))")
 FIGURE = '<figure class="cu-figure"'  # how a figure's HTML begins
 WRITTEN = re.compile(r"<text[^>]*>([^<]*)</text>")  # what is written in a drawing
 counts = {"code cells": 0, "compared": 0}  # for the summary

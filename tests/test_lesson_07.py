@@ -64,6 +64,7 @@ def test_blocks_cost_the_same_bits_under_either_implementation_of_attention():
         for attention in ("eager", "sdpa")
     ]
     assert torch.allclose(*bits, atol=1e-4)
+    assert ((bits[0][1:] - bits[0][0]).abs() > 1e-3).all(), "a block changes the bits"
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -146,16 +146,15 @@ def test_fusion_adds_reciprocal_ranks_and_keeps_the_order_of_ties(rankings, fuse
 
 
 def test_fusion_refuses_rankings_of_different_numbers_of_queries():
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="zip"):
         reciprocal_rank_fusion([[1], [2]], [[1]])
 
 
 @pytest.mark.parametrize("constant, first", [({}, 9), ({"c": 60}, 9), ({"c": 1}, 0)])
-def test_fusion_counts_second_places_as_the_paper_does(constant, first):
+def test_fusion_weighs_low_places_by_its_constant_which_is_the_papers_by_default(constant, first):
     # 9 is fourth in both lists, and 0 first in one. With 60, the constant of the paper and the
     # default, 9 is ahead: 2 / 64 > 1 / 61. With 1, it is behind: 2 / 5 < 1 / 2.
-    (fused,) = reciprocal_rank_fusion([[0, 1, 2, 9]], [[5, 6, 7, 9]], **constant)
-    assert fused[0] == first
+    assert reciprocal_rank_fusion([[0, 1, 2, 9]], [[5, 6, 7, 9]], **constant)[0][0] == first
 
 
 def test_reciprocal_sums_add_one_over_60_plus_the_rank():

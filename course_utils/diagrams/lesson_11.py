@@ -52,7 +52,7 @@ def margin_ring(near: float, far: Sequence[float], margin: float) -> Diagram:
     costs = [max(0, ring - distance) for distance in far]
     # the direction of each negative, in degrees, and how far right of and below the dot its name is
     directions = ((38, 0, -17), (0, 0, 17), (-62, 17, 0))
-    negatives = enumerate(zip(far, costs, directions))
+    negatives = enumerate(zip(far, costs, directions, strict=True))
     for number, (distance, cost, (degrees, right, below)) in canvas.steps(negatives):
         name, line_y = f"n{number + 1}", 112 + number * 42
         dot_x, dot_y = place(distance, degrees)

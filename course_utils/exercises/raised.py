@@ -14,7 +14,8 @@ PLAIN = (
     (
         "RuntimeError|ValueError|IndexError",
         "must match the size|cannot be multiplied|not aligned|broadcast|tensor size|size mismatch"
-        "|in its core|1D tensors expected|same (length|size)|shape mismatch",
+        "|in its core|1D tensors expected|(same|equal) (length|size)|shape mismatch"
+        "|must match except|not match (the shape|indexed)",
         (
             "The shapes do not line up: print `.shape` of both sides. Perhaps it takes `@` instead "
             "of `*`, another dimension, a transpose (`.T`), `unsqueeze` or `keepdim=True`."
@@ -66,12 +67,12 @@ PLAIN = (
     ),
     (
         "RuntimeError|TypeError",
-        "with a bool tensor|boolean subtract",
-        "Booleans cannot be subtracted: use `mask == 0`, or `mask.long()`.",
+        "(a|two) bool tensors?|boolean (subtract|negative)",
+        "Booleans cannot be subtracted, nor have a minus: use `mask == 0`, or `mask.long()`.",
     ),
     (
         "RuntimeError|TypeError",
-        "boolean masks|boolean tensor|bool",
+        r"boolean masks|boolean tensor|BoolTensor|dtype to be bool|to dtype\('bool'\)",
         "True and false are needed here, and not 1 and 0: say `mask == 0`, for example.",
     ),
     (

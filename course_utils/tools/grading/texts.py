@@ -82,8 +82,9 @@ def for_files(text: object, most: int = 2000) -> str:
 def for_pages(text: object, longest: int = LONGEST_ON_A_PAGE) -> str:
     """A text for a page; it is not escaped.
 
-    Invisible and direction-changing characters are shown as code points. Of a text longer than
-    `longest` characters, the rest is left out, and a remark says how many those are.
+    Characters of the categories HIDDEN, such as those that change the direction, are shown as code
+    points. Of a text longer than `longest` characters, the rest is left out, and a remark says how
+    many characters those are.
     """
     text = str(text)
     left_off = f" … ({len(text) - longest:,} more characters)" if len(text) > longest else ""

@@ -29,7 +29,8 @@ class Route:
     begin: the number of a core, "00" to "11".
     skip: the numbers of the cores before it, and of those after it of which both ideas are known.
     sections: {id of an idea that is not known in a skipped core: the title of its section}.
-    missing: what such ideas say, and then those of the core where it begins.
+    missing: what such ideas say, and then those of the core of ASKED where the course begins: of 01
+    for "00", none for "11".
     """
 
     begin: str

@@ -152,11 +152,11 @@ def read_lecture(path: str | Path) -> Lecture:
     lecture = Lecture(path, **front, slides=[Slide(0, front["title"])])
     _add_slides(lecture, "\n".join(line.rstrip() for line in text.splitlines()[start:]), start)
     minutes = sum(minutes for _, minutes in lecture.sections)
-    if minutes != lecture.minutes:
+    if not minutes == lecture.minutes > 0:
         raise lecture.wrong(
             1,
             f"its sections take {minutes} minutes, and the front matter says {lecture.minutes}: "
-            "change one of them",
+            "make them the same, and at least 1",
         )
     return lecture
 

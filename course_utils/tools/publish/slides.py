@@ -95,7 +95,7 @@ def deck_cells(
     words = [_words(slide, body) for slide, body in zip(lecture.slides, bodies)]
     durations = seconds_of_slides(lecture, words)
     cells = []
-    start = 0  # the minute in which the slide's section begins
+    start = 0  # the minute in which the next section begins
     for slide, body, seconds in zip(lecture.slides, bodies, durations, strict=True):
         cells.append(_raw(f'<section class="{KINDS[slide.level]}" data-timing="{seconds}">'))
         for press, cells_of_press in itertools.groupby(body, lambda cell: cell.metadata.press):
@@ -233,7 +233,8 @@ def seconds_of_slides(lecture: Lecture, words: list[int]) -> list[int]:
     """The seconds of each slide: its share of its section's minutes, by its words.
 
     words: how many are read and said on each slide; a pause to look is added. What comes before the
-    first section is part of that section. Returns [] for a lecture without sections.
+    first section is part of that section. Returns [] for a lecture without sections, which
+    `read_lecture` refuses.
     """
     weights = [WORDS_IN_A_LOOK + count for count in words]
     section_starts = [index for index, slide in enumerate(lecture.slides) if slide.level == 1]
