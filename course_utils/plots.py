@@ -110,13 +110,12 @@ def lines(
         axes.set_xticks([], minor=True)
     if doubling or len(set(np.diff(x))) == 1:
         axes.set_xticks(x, [f"{value:,}" for value in x])
-    if len(series) > 1:
-        ends: list[Any] = []  # (label, last known point, colour) of each line
-        for line in axes.lines:  # the series alone: `references` adds lines later
-            points = np.asarray(line.get_xydata())
-            known = points[np.isfinite(points[:, 1])]
-            # none, if all values of the line are missing
-            ends += [(line.get_label(), last, line.get_color()) for last in known[-1:]]
+    ends: list[Any] = []  # (label, last known point, colour) of each line with a known point
+    for line in axes.lines:  # the series alone: `references` adds lines later
+        points = np.asarray(line.get_xydata())
+        known = points[np.isfinite(points[:, 1])]
+        ends += [(line.get_label(), last, line.get_color()) for last in known[-1:]]
+    if len(series) > 1 and ends:
         label_ends(axes, ends)
     references(axes, marks, "y")
     return Figure(figure, alt)

@@ -11,7 +11,7 @@ import sys
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
-from http.client import HTTPException
+from http.client import HTTPException, InvalidURL
 
 from .canary import ROOT  # `.project` needs packaging
 
@@ -69,7 +69,8 @@ def ask(address):
             reason = str(error.code)
             if error.code not in GONE:
                 return "undecided", reason
-        except (OSError, ValueError) as error:  # no such host, no answer, a damaged certificate
+        # no such host, no answer, a damaged certificate, no address
+        except (OSError, ValueError, InvalidURL) as error:
             reason = str(getattr(error, "reason", error))
         except HTTPException as error:  # the server's answer is not HTTP
             return "undecided", repr(error)

@@ -90,8 +90,10 @@ def test_a_skeleton_of_an_exercise_is_ready_to_be_filled_in(course):
 def test_a_new_exercise_is_counted_when_its_lesson_is_renewed(course):
     course("new-exercise", "04", "new-task")
     before = files()["04_pooling.ipynb"]
-    changed = authoring.renew("04", ".", Path("README.md"))
-    assert [path.name for path in changed] == ["04_pooling.ipynb", "README.md"]
+    assert [path.name for path in authoring.renew("04", ".", Path("README.md"))] == [
+        "04_pooling.ipynb",
+        "README.md",
+    ]
     count_before, count_after = (
         re.search(r"with \w+ exercises\.", text)[0]
         for text in (before, files()["04_pooling.ipynb"])
@@ -143,11 +145,11 @@ def test_a_skeleton_of_a_lesson_is_valid_and_gets_a_row_in_the_readme(course, ki
     ):
         assert (words in required) == (kind == "full"), words
     assert tomllib.loads(files()["98.toml"]) == {}
-    notebook = nbformat.reads(files()["98_where_to_go_a_map.ipynb"], as_version=4)
+    notebook = nbformat.reads(files()["98_where_to_go.ipynb"], as_version=4)
     nbformat.validate(notebook)
     assert kind_of(notebook) == kind
     assert rows_of(r"\d\w+")[-1] == (
-        "| [98 Where to go: a map](notebooks/98_where_to_go_a_map.ipynb) | TODO | 5 | 0 |"
+        "| [98 Where to go: a map](notebooks/98_where_to_go.ipynb) | TODO | 5 | 0 |"
     )
 
 

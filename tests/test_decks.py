@@ -206,6 +206,14 @@ def test_the_command_writes_one_file_and_says_what_is_missing_for_the_pdf(tmp_pa
     ]
 
 
+def test_an_earlier_pdf_stays_if_chromium_cannot_print_a_new_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(paper, "BROWSERS", ("false",))
+    (tmp_path / "deck.pdf").write_text("%PDF of yesterday")
+    problem = paper.print_pdf(tmp_path / "deck.html", tmp_path / "deck.pdf")
+    assert "could not print deck.pdf" in problem
+    assert (tmp_path / "deck.pdf").read_text() == "%PDF of yesterday"
+
+
 @pytest.mark.parametrize(
     "text, words",
     [

@@ -153,6 +153,7 @@ def refused(code):
         # not for programs, too many requests, out of service: a person may get the page
         *(([refused(code)], "undecided") for code in (403, 429, 503)),
         ([links.HTTPException("no status line")], "undecided"),
+        ([links.InvalidURL("nonnumeric port")] * 2, "gone"),
     ],
 )
 def test_a_link_is_gone_only_if_it_is_not_found_twice(answers, state, monkeypatch):

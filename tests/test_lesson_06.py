@@ -90,7 +90,8 @@ def test_no_near_tie_decides_a_sign_or_an_axis(name):
     # second largest must be smaller by 2 percent
     second, largest = np.sort(np.abs(pca.components_[:2]))[:, -2:].T
     assert (largest > 1.02 * second).all()
-    # axes come in the order of their variance: each must explain half a percent more than the next
+    # axes come in the order of their variance: the share of it that each explains must be half a
+    # percentage point above that of the next
     assert (-np.diff(pca.explained_variance_ratio_) > 0.005).all()
 
 

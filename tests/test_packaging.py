@@ -183,10 +183,11 @@ def test_links_between_the_documents_lead_somewhere(page):
 
 def test_every_picture_is_shown():
     # `make screenshots` renews them all.
-    pages = (ROOT / "notebooks/README.md", ROOT / "README.md")
-    text = "".join(page.read_text(encoding="utf-8") for page in pages)
+    text = "".join(
+        (ROOT / page).read_text(encoding="utf-8") for page in ("notebooks/README.md", "README.md")
+    )
     pictures = {path.name for path in (ROOT / "notebooks" / "pictures").iterdir()}
-    assert pictures == set(re.findall(r"pictures/([^)]+)\)", text))
+    assert pictures == set(re.findall(r"pictures/([^)]+)\)", text)) != set()
 
 
 def test_the_readme_is_short_and_says_how_to_begin():

@@ -95,7 +95,11 @@ def test_the_names_of_each_platform_are_read(learners):
 
 def test_the_added_platform_gets_a_table_and_the_others_keep_theirs(learners, tmp_path):
     title = assignment(("04",))["titles"]["04"]
-    assert rows(tmp_path / "numbers-first.csv")[:3] == [
+    assert [
+        line
+        for line in rows(tmp_path / "numbers-first.csv")
+        if line[0] in ("Username", "#1234", "#1235")
+    ] == [
         ["Username", f"{title} Points Grade", "End"],
         ["#1234", str(FULL), "#"],
         ["#1235", str(FULL), "#"],
@@ -116,7 +120,7 @@ PAGES = {
     "platform", [platform.name for platform in platforms.PLATFORMS if platform.feedback]
 )
 def test_feedback_is_zipped_as_a_platform_takes_it_back(platform, learners, tmp_path):
-    assert write_feedback_zip(tmp_path, learners, platform) == 1
+    assert write_feedback_zip(tmp_path, learners, platform) == 1, "FILES has one of each platform"
     with zipfile.ZipFile(tmp_path / f"feedback_{platform}.zip") as archive:
         begins = {name: archive.read(name)[:15] for name in archive.namelist()}
     assert begins == {PAGES[platform]: b"<!DOCTYPE html>"}

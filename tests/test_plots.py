@@ -107,17 +107,17 @@ def test_a_figure_without_a_description_is_refused_and_closed():
         plots.lines([1, 2], {"a": [0, 1]})  # the fixture `style` sees that it is closed
 
 
-def test_a_line_ends_and_is_labelled_where_its_last_values_are_missing(last_axes):
-    plots.lines(
-        [1, 2, 4],
-        {"whole": [0, 1, 2], "short": [0, 3, float("nan")], "none": [float("nan")] * 3},
-        "t",
-        "x",
-        "y",
-        ALT,
-    )
-    ends = {text.get_text(): tuple(text.xy) for text in last_axes()[0].texts}
-    assert ends == {"whole": (4, 2), "short": (2, 3)}
+@pytest.mark.parametrize(
+    "lines, ends",
+    [
+        ({"whole": [0, 1, 2], "short": [0, 3, np.nan]}, {"whole": (4, 2), "short": (2, 3)}),
+        ({"whole": [0, 1, 2], "none": [np.nan] * 3}, {"whole": (4, 2)}),
+        ({"none": [np.nan] * 3, "either": [np.nan] * 3}, {}),
+    ],
+)
+def test_a_line_ends_and_is_labelled_where_its_last_values_are_missing(lines, ends, last_axes):
+    plots.lines([1, 2, 4], lines, alt=ALT)
+    assert {text.get_text(): tuple(text.xy) for text in last_axes()[0].texts} == ends
 
 
 @each_kind

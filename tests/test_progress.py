@@ -470,7 +470,9 @@ def test_the_first_cell_says_how_long_a_lesson_takes_and_how_many_exercises_it_h
     notebook = SOURCES[part_of(path)]
     start = notebook.cells[0].source
     assert learner_copy(notebook).cells[0].source == start
-    assert re.findall(r"About (\d+) minutes", start) == [str(lesson_minutes(notebook))]
+    assert re.findall(r"About (\d+) minutes", start) == [str(lesson_minutes(notebook))], (
+        f"make lesson L={part_of(path)} writes them; or shorten the text"
+    )
     # the number may be left out; it is written as a word
     assert re.findall(rf"\b({'|'.join(COUNTS)}|\d+) exercises?\b", start) in (
         [],
@@ -487,8 +489,10 @@ def test_the_row_of_a_lesson_says_its_title_minutes_and_exercises(path):
     assert "TODO" not in row
     notebook = SOURCES[part_of(path)]
     link, *_, minutes, number, _ = row.removeprefix("|").split("|")
-    assert minutes.strip() == str(lesson_minutes(notebook))
-    assert number.strip() == str(number_of_exercises(path))
+    assert (minutes.strip(), number.strip()) == (
+        str(lesson_minutes(notebook)),
+        str(number_of_exercises(path)),
+    ), f"make lesson L={part_of(path)} writes both; or shorten the text"
     title = re.match(r"# (.*?)(?:, further:.*)?\n", f"{notebook.cells[0].source}\n")[1]
     assert f"[{title}](" in link
 

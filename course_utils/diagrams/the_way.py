@@ -25,7 +25,7 @@ def the_way(here: str = "") -> Diagram:
     """The way from text to search in six stages; the stage of a lesson is in colour.
 
     here: the number of a lesson, one of LESSONS, such as "05". The whole map is in colour without
-    one, for lesson 00 and for lessons about the whole way.
+    one and for lesson 00; for lessons about the whole way, all stages are.
     """
     canvas = Canvas("00 the way", 188)
     for stage, (left, lessons) in STAGES.items():
@@ -41,7 +41,8 @@ def the_way(here: str = "") -> Diagram:
     # to each stage but the first, from the edge of one picture to that of the next
     for left, _ in list(STAGES.values())[1:]:
         canvas.arrow((left - 9, TOP + 32), (left + 4, TOP + 32))
-    for x, (lesson, text) in zip((16, 184, 352), WHOLE.items()):  # above the stages, side by side
+    # above the stages, side by side
+    for x, (lesson, text) in zip((16, 184, 352), WHOLE.items(), strict=True):
         _number(canvas, x, 14, lesson, here)
         canvas.label(x + 18, 14, text, quiet=here != lesson)
     # a bracket over all stages
@@ -66,7 +67,7 @@ def _fine_tuning(canvas: Canvas, here: str) -> None:
 
 # The alternative text of the map.
 def _in_words(here: str) -> str:
-    stages = [f"{stage} (lesson {' and '.join(lessons)})" for stage, (_, lessons) in STAGES.items()]
+    stages = [f"{stage} ({', '.join(lessons)})" for stage, (_, lessons) in STAGES.items()]
     place = ""
     for stage, (_, lessons) in STAGES.items():
         if here in lessons:
@@ -76,8 +77,9 @@ def _in_words(here: str) -> str:
     elif here in WHOLE:
         place = f" Lesson {here} is about the whole way: {WHOLE[here]}."
     return (
-        f"The way of the course: {', '.join(stages)}; "
-        f"fine-tuning leads back to the encoder (lessons 10 and 11).{place}"
+        f"The way of the course, with the numbers of the lessons: {', '.join(stages)}. Fine-tuning "
+        f"leads back to the encoder ({', '.join(TRAINING)}). About the whole way: "
+        f"{', '.join(f'{lesson} ({text})' for lesson, text in WHOLE.items())}.{place}"
     )
 
 

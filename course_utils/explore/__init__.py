@@ -32,8 +32,10 @@ def explore(name: str, **state: Any) -> "Explorer":
     name: such as "tokens"; `STARTS` has all. state: what it starts with, instead of its own start,
     such as a text.
 
-    Returns an Explorer, which JupyterLab displays. Raises ValueError for an unknown name or a start
-    that cannot be shown, TypeError for a setting that this explorer does not have.
+    Returns an Explorer, which JupyterLab displays. Raises ValueError for an unknown name and for
+    what cannot be shown, such as a text of too many tokens; TypeError for a setting that this
+    explorer does not have; and what Python does for a value that the view cannot set, such as an
+    IndexError for a layer that the model does not have.
     """
     if name not in STARTS:
         raise ValueError(f"There is no explorer {name!r}. There are: {', '.join(STARTS)}")

@@ -3,9 +3,11 @@ JavaScript.
 
 Each function in `PICTURES` takes the state and the answer to it (see the function of its name in
 `ANSWERS`), and returns a Diagram. The numbers in it are places and sizes in the units of the
-drawing, which is 520 wide. A list is cut to the items that its drawing has room for.
+drawing, which is 520 wide. A ranking is cut to the items that its drawing has room for; where there
+are more tokens, the drawing is higher.
 """
 
+import itertools
 import math
 
 from ..diagrams.canvas import SMALL, WIDTH, Canvas, in_lines, text_width
@@ -18,16 +20,26 @@ OF_GRADES: dict[int | None, str] = {2: "sentence", 1: "head"}
 OF_ROLES = {"anchor": "token", "positive": "sentence"}  # of points; negatives are "masked"
 
 
+# Draws tokens from the height `y` on, in as many rows as they take, with a text below each or with
+# none. The canvas has room for `rows` of them, and each further one makes it higher. Returns the y
+# of the last row.
+def _in_rows(canvas, y, tokens, row_height, rows, below=()):
+    x = 10
+    for token, text in itertools.zip_longest(tokens, below, fillvalue=""):
+        width = max(text_width(token, SMALL, mono=True) + 12, text_width(str(text), SMALL) + 4)
+        if x + width > RIGHT:
+            x, y, rows = 10, y + row_height, rows - 1
+            canvas.height += row_height if rows < 1 else 0
+        canvas.tokens(x, y, [token], width=width)
+        if below:
+            canvas.text(x + width / 2, y + 42, text, SMALL, quiet=True)
+        x += width + 6
+    return y
+
+
 def _tokens(state, answer):
     canvas = Canvas("explorer tokens", 220)
-    x, y = 10, 14
-    for piece, number in zip(answer["pieces"], answer["ids"]):
-        width = max(text_width(piece, SMALL, mono=True) + 12, text_width(str(number), SMALL) + 4)
-        if x + width > RIGHT:  # a new row
-            x, y = 10, y + 62
-        canvas.tokens(x, y, [piece], width=width)
-        canvas.text(x + width / 2, y + 42, number, SMALL, quiet=True)
-        x += width + 6
+    y = _in_rows(canvas, 14, answer["pieces"], 62, rows=2, below=answer["ids"])
     shown = f"“{state['text']}” as {answer['total']} tokens with their ids."
     if not answer["words"]:
         return canvas.finish(f"{shown} It has no word to search.")
@@ -37,9 +49,13 @@ def _tokens(state, answer):
     # a search that does not end with a known piece has failed
     pieces = known_pieces if steps and steps[-1][3] else ["[UNK]"]
     canvas.text(
-        10, y + 82, f"The search in “{word}”: {len(steps)} tries", anchor="start", bold=True
+        10,
+        y + 82,
+        f"The search in “{_cut(word, 160)}”: {len(steps)} tries",
+        anchor="start",
+        bold=True,
     )
-    canvas.tokens(10, y + 98, pieces)
+    _in_rows(canvas, y + 98, pieces, 36, rows=1)
     return canvas.finish(
         f"{shown} The greedy search cuts “{word}” into {', '.join(pieces)} in {len(steps)} tries."
     )
@@ -69,14 +85,17 @@ def _merges(state, answer):
 def _padding(state, answer):
     rows = answer["rows"]
     row_height, between_batches = 24, 10
-    height = 34 + row_height * len(rows) + between_batches * len(answer["batches"])
-    canvas = Canvas("explorer padding", height)
+    canvas = Canvas(
+        "explorer padding", 34 + row_height * len(rows) + between_batches * len(answer["batches"])
+    )
     cell = 500 / max(answer["widths"])  # the width of a token
     y = 8
     for width, batch in zip(answer["widths"], answer["batches"]):
         for row in batch:
             tokens = len(rows[row])
-            canvas.box(10, y, tokens * cell, 20, f"{tokens}", "token", SMALL)
+            # a narrow box has no room for the number
+            text = f"{tokens}" if tokens * cell > 16 else ""
+            canvas.box(10, y, tokens * cell, 20, text, "token", SMALL)
             if width > tokens:
                 canvas.box(
                     10 + tokens * cell, y, (width - tokens) * cell, 20, kind="padding", dashed=True
@@ -87,7 +106,8 @@ def _padding(state, answer):
     summary = f"{answer['cells']} cells, {answer['real']} of them tokens: {share:.0%} is padding"
     canvas.text(10, y + 8, summary, anchor="start")
     return canvas.finish(
-        f"{len(rows)} sentences in {len(answer['batches'])} batches, each padded to its longest. {summary}."
+        f"{len(rows)} sentences in {len(answer['batches'])} batches, each padded to "
+        f"{state['length'] or 'its longest'}. {summary}."
     )
 
 
@@ -103,7 +123,7 @@ def side_by_side(places: list[tuple[float, float]], least: float = 23) -> list[t
     for _ in range(60):  # enough rounds for the sentences of an explorer
         for first, second in pairs:
             (x1, y1), (x2, y2) = places[first], places[second]
-            distance = math.hypot(x1 - x2, y1 - y2)
+            distance = math.hypot(x1 - x2, y1 - y2) or 0.01
             if distance < least:
                 # each point gives way by half of what is missing
                 push = (least - distance) / distance / 2
@@ -154,13 +174,15 @@ def _layers(state, answer):
     kinds = answer["kinds"]
     verdicts = []
     are_two_kinds = len(set(kinds)) == 2
-    # the first hidden state, the one in the middle of the six layers, and the last one
-    for panel, number in enumerate((0, 3, len(answer["points"]) - 1)):
+    last = len(answer["points"]) - 1  # of the hidden states
+    for panel, number in enumerate((0, last // 2, last)):
         left = 10 + 172 * panel
         canvas.box(left, 34, 160, 160, kind="plain")
         canvas.text(left + 80, 16, f"hidden state {number}", bold=True)
         x0, y0, unit = left + 80, 114, 60  # the middle of the plane, and a length of 1
         places = side_by_side([(x0 + unit * x, y0 - unit * y) for x, y in answer["points"][number]])
+        # many points push some out of the box
+        places = [(min(max(x, left + 12), left + 148), min(max(y, 46), 182)) for x, y in places]
         line = line_between(places, kinds) if are_two_kinds else None
         verdicts.append(
             f"in state {number} {'a' if line else 'no'} straight line separates the two kinds"
@@ -246,8 +268,7 @@ def _silence(state, answer):
         top = 26 + row_height * layer
         canvas.text(20, top + 4 + size / 2, layer + 1, SMALL, quiet=True)
         for head, rows in enumerate(heads):
-            most = [row.index(max(row)) for row in rows]
-            canvas.cells(50 + step * head, top, size, tokens, most)
+            canvas.cells(50 + step * head, top, size, tokens, [row.index(max(row)) for row in rows])
     return canvas.finish(
         f"The {sum(map(len, maps))} heads for “{state['text']}”, a row for each layer. In each map a row is a token "
         "that looks, and the filled cell is the token it looks at most."
@@ -260,13 +281,7 @@ def _masks(state, answer):
     canvas = Canvas("explorer masks", 250 if guess else 120)
     if guess:
         texts[guess["place"]] = "[MASK]"
-    x, y = 10, 8
-    for text in texts:
-        width = text_width(text, SMALL, mono=True) + 12
-        if x + width > RIGHT:  # a new row
-            x, y = 10, y + 36
-        canvas.tokens(x, y, [text])
-        x += width + 6
+    y = _in_rows(canvas, 8, texts, 36, rows=2)
     if not guess:
         return canvas.finish(f"The tokens of “{state['text']}”, none of them masked.")
     words = dict(zip(guess["words"][:6], guess["shares"]))
@@ -276,10 +291,9 @@ def _masks(state, answer):
         canvas.text(120, middle, word, anchor="end", mono=True)
         canvas.box(130, middle - 10, max(1.0, length), 20, kind="masked")
         canvas.text(138 + length, middle, f"{share:.2f}", anchor="start")
-    listed = ", ".join(f"{word} {share:.2f}" for word, share in words.items())
     return canvas.finish(
         f"“{state['text']}” with {answer['tokens'][guess['place']]} masked. "
-        f"The first guesses: {listed}."
+        f"The first guesses: {', '.join(f'{word} {share:.2f}' for word, share in words.items())}."
     )
 
 

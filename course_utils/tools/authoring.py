@@ -163,7 +163,8 @@ def new_lesson(
             else "two digits that no other lesson has (a further part: --kind further)"
         )
         raise ValueError(f"The number must be {wanted}; got {number!r}.")
-    name = re.sub("[^a-z0-9]+", "_", title.lower()).strip("_")
+    # of "Pooling: from many vectors to one", the file is named after what stands before the colon
+    name = re.sub("[^a-z0-9]+", "_", title.partition(":")[0].lower()).strip("_")
     if not name or "\n" in title:
         raise ValueError(
             f"A lesson needs a one-line title with letters from a to z; got {title!r}."

@@ -10,7 +10,7 @@ from pathlib import Path
 from ..._support.files import write_whole
 from ..._support.tables import DataError, rows_in
 from .results import GradeError
-from .texts import LONGEST_SHOWN_PATH, for_cells, for_messages, normalised
+from .texts import LONGEST_PATH, for_cells, for_messages, normalised
 
 MOST_ABOVE = 5  # lines above the header, such as the title of an export and an empty line
 
@@ -31,7 +31,7 @@ def numbered_rows(path: str | Path, headings: Collection[str] = ()) -> Rows:
     mark is an error too, since it would swallow the lines after it, and so is a row with more
     values than columns.
     """
-    shown = for_messages(path, LONGEST_SHOWN_PATH)
+    shown = for_messages(path, LONGEST_PATH)
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
         rows = list(rows_in(_without_lines_above(text, headings), shown))

@@ -22,7 +22,7 @@ from pathlib import Path
 from ..._support.files import file_sha256
 from .platforms import readings
 from .results import GradeError
-from .texts import LONGEST_SHOWN_PATH, for_keys, for_messages, notebooks_named_in
+from .texts import LONGEST_PATH, for_keys, for_messages, notebooks_named_in
 
 LARGEST = 256 * 2**20  # bytes per notebook
 LARGEST_ARCHIVE = 16 * 2**30  # bytes of all notebooks in one archive
@@ -80,8 +80,8 @@ class HandedFile:
 
     @property
     def file(self) -> str:
-        """Its path as text, shortened to LONGEST_SHOWN_PATH."""
-        return for_keys("/".join(self.parts), LONGEST_SHOWN_PATH)
+        """Its path as text, shortened to LONGEST_PATH."""
+        return for_keys("/".join(self.parts), LONGEST_PATH)
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def hidden(parts: tuple[str, ...], outer: int | None = None) -> Iterator[HandedF
         )
     elif name.lower().endswith(".ipynb") and not name.startswith("._"):  # macOS makes these
         yield LeftOut(
-            for_keys("/".join(parts), LONGEST_SHOWN_PATH),
+            for_keys("/".join(parts), LONGEST_PATH),
             "its name begins with a dot, so it was skipped; rename it if it is a hand-in",
         )
 
@@ -246,12 +246,12 @@ def in_archive(
         raise
     except Exception as error:  # each compression method has its own errors
         if isinstance(error, OSError) and error.errno not in DAMAGED:
-            with machine_faults(f"Cannot unpack {for_messages(path, LONGEST_SHOWN_PATH)}"):
+            with machine_faults(f"Cannot unpack {for_messages(path, LONGEST_PATH)}"):
                 raise  # again in here, so that it becomes a sentence with advice
-        problem = for_messages(str(error) or type(error).__name__, LONGEST_SHOWN_PATH)
+        problem = for_messages(str(error) or type(error).__name__, LONGEST_PATH)
         if whole:
             raise GradeError(
-                f"The archive {for_messages(path, LONGEST_SHOWN_PATH)} cannot be unpacked "
+                f"The archive {for_messages(path, LONGEST_PATH)} cannot be unpacked "
                 f"({problem.rstrip('.')}); download it again."
             ) from None
         yield refused(label, f"the archive cannot be unpacked: {problem}")

@@ -19,7 +19,7 @@ from ..._support.notebooks import exercise_parts, padded, part_with
 from .csv_files import normalised_rows
 from .results import GradeError, LearnerRecord, Received, counted, whole
 from .rosters import learner_in, roster_of
-from .texts import LONGEST_SHOWN_PATH, for_messages, in_words
+from .texts import LONGEST_PATH, for_messages, in_words
 
 KEPT, KEPT_DATES = "deadline.json", "deadline.csv"  # in the results folder
 DAY = timedelta(days=1)
@@ -357,7 +357,7 @@ def _read_lines(path: str | Path, zone: tzinfo | None) -> list[Line]:
 
     zone: of dates without an offset.
     """
-    name = for_messages(path, LONGEST_SHOWN_PATH)
+    name = for_messages(path, LONGEST_PATH)
     rows = normalised_rows(path)
     if not rows:
         raise GradeError(

@@ -34,7 +34,7 @@ from .owners import Owner, Owners
 from .platforms import readings
 from .results import GradeError
 from .rosters import Learner
-from .texts import LONGEST_SHOWN_PATH, for_messages, stem_of
+from .texts import LONGEST_PATH, for_messages, stem_of
 
 DEEPEST = 50  # folders in one another that are read; far more than any course or platform makes
 # bytes of a folder's path: Linux opens paths of at most 4096, of which a file's name takes 255
@@ -85,7 +85,7 @@ def gather(
     no learner's fault.
     """
     source, people = Path(source), roster or {}
-    shown = for_messages(source, LONGEST_SHOWN_PATH)
+    shown = for_messages(source, LONGEST_PATH)
     with machine_faults(f"Cannot read {shown}"):
         seen = list(_seen(source, Path(folder), people))
     # the glossary is part of every workspace
@@ -119,7 +119,7 @@ def _seen(
     source: Path, folder: Path, people: Mapping[str, Learner]
 ) -> Iterable[HandedFile | LeftOut]:
     """What lies in a folder, a zip, or one notebook. Raises GradeError for anything else."""
-    shown = for_messages(source, LONGEST_SHOWN_PATH)
+    shown = for_messages(source, LONGEST_PATH)
     try:
         kind = source.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -150,7 +150,7 @@ def _in_folder(
         if len(parts) > DEEPEST or len(os.fsencode(path)) > LONGEST:
             yield refused(parts, f"it is a folder within {DEEPEST} others, where nothing is read")
             continue
-        with machine_faults(f"Cannot read {for_messages(path, LONGEST_SHOWN_PATH)}"):
+        with machine_faults(f"Cannot read {for_messages(path, LONGEST_PATH)}"):
             folders, files = _listed(path)
         others = [
             name
@@ -185,7 +185,7 @@ def _listed(folder: Path) -> tuple[list[str], list[str]]:
 
 # what a file is: see `HandedFile`, `LeftOut`; `folder` is for the files of a zip
 def _file(path: Path, parts: tuple[str, ...], folder: Path) -> Iterator[HandedFile | LeftOut]:
-    with machine_faults(f"Cannot read {for_messages(path, LONGEST_SHOWN_PATH)}"):
+    with machine_faults(f"Cannot read {for_messages(path, LONGEST_PATH)}"):
         if path.name.startswith("."):
             yield from hidden(parts)
         elif not stat.S_ISREG(path.lstat().st_mode):

@@ -12,7 +12,8 @@ from pathlib import PurePosixPath
 from ..._support.notebooks import parts
 
 LONGEST_ON_A_PAGE = 2000  # characters: about a screen of text
-LONGEST_SHOWN_PATH = 300  # characters of a path in a message: its end names the file
+# characters of a path, or of an error about one, in messages and in the keys of stored results
+LONGEST_PATH = 300
 # of HIDDEN, what a page shows as it is; the last two shape letters in Persian and Indic scripts
 KEPT = "\n\t\u200c\u200d"
 # Unicode categories: control characters, text direction, lone surrogates, unusual line ends

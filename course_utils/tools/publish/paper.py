@@ -23,27 +23,27 @@ def print_pdf(page: Path, target: Path, query: str = "") -> str:
 
     query: what follows the page's address, such as "?print-pdf".
 
-    Returns "" or why there is no PDF, as text for the user. An earlier PDF in `target` is removed,
-    also if Chromium fails.
+    Returns "" or why there is no PDF, as text for the user; `target` is then left as it was.
     """
     browser = find_browser()
     if browser is None:
         return f"Chromium was not found, so no PDF was made. {page.name} itself can be printed."
-    target.unlink(missing_ok=True)  # or it would count as printed below
-    with tempfile.TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as profile:
+    with tempfile.TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as folder:
+        printed = Path(folder, target.name)
         command = [
             browser,
             *FLAGS,
             "--host-resolver-rules=MAP * ~NOTFOUND",  # no network
-            f"--user-data-dir={profile}",
-            f"--print-to-pdf={target}",
+            f"--user-data-dir={folder}",
+            f"--print-to-pdf={printed}",
             page.as_uri() + query,
         ]
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
             # seconds: the whole book takes about half a minute
             subprocess.run(command, capture_output=True, timeout=300, check=False)
-    if target.exists() and target.read_bytes().startswith(b"%PDF"):
-        return ""
+        if printed.exists() and printed.read_bytes().startswith(b"%PDF"):
+            printed.replace(target)
+            return ""
     return (
         f"{browser} could not print {target.name}, so no PDF was made. {page.name} itself can be "
         "printed."
