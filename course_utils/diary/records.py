@@ -1,6 +1,6 @@
 """The files of the diary: JSON, changed under a lock.
 
-A damaged one is moved aside, and what can be read is kept.
+A damaged one is moved aside. Whether anything in it still counts, each kind of record decides.
 """
 
 import json
