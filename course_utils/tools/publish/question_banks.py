@@ -203,12 +203,16 @@ def _exported(option: Option) -> Option:
 
 
 def _introduction_in(cell: NotebookNode) -> str:
-    """What a cell says ahead of a question: all below its last heading.
+    """What a cell says ahead of a question: all below its last heading, but no question of its own.
 
     Of a cell that reads results, the last paragraph is enough.
     """
-    text = TITLE.split(cell.source)[-1].strip()
-    return text.split(BREAK)[-1] if cell.id.endswith("-read") else text
+    paragraphs = [
+        paragraph
+        for paragraph in TITLE.split(cell.source)[-1].strip().split(BREAK)
+        if not paragraph.startswith("**Predict.**")
+    ]
+    return paragraphs[-1] if cell.id.endswith("-read") else BREAK.join(paragraphs)
 
 
 def moodle(bank: list[Question]) -> bytes:
