@@ -132,6 +132,9 @@ def test_a_slip_has_its_sentence(got, right, sentence):
         [(ValueError("no"), TABLE)],  # the answer raised an error
         [(TABLE, None)],  # nothing is right
         [([], [1])],  # nothing is returned
+        [([], ["a"]), ([], ["b", "c"])],  # nothing is returned where words are right
+        [(TABLE * math.nan, TABLE)],  # NaN is not the right result times NaN
+        [(math.inf, 1.5), (math.inf, 0.3), (math.inf, 2.2)],  # nor infinity that plus infinity
         [(2 * TABLE, TABLE), (3 * TABLE, TABLE)],  # not one slip for all results
         [(True, True), (True, False)],  # truth values are no numbers
     ],

@@ -491,6 +491,7 @@ EXACT = [
     ("merges", {"corpus": "ab ab 3\nÜber 2\n\nabab", "steps": 2}),
     ("merges", {"corpus": "", "steps": 1}),
     ("merges", {"corpus": "x ²\nlow ٣\nlow 5\naaaaa 2\na\\b 3", "steps": 3}),
+    ("merges", {"corpus": "low\t5\r\nlower\t2", "steps": 2}),  # as a spreadsheet copies it
     *(("losses", {"kind": kind, "anchor": [0.7, 0.2]}) for kind in ("triplet", "ranking")),
     # the negative is as far beyond the positive as the margin
     (
@@ -521,6 +522,8 @@ NEAR = [
     ("search", {"query": "good music", "layer": 6, "pooling": "cls"}),
     ("masks", {"text": "The [MASK] was dull.", "masked": []}),
     ("layers", {"word": "Bänk", "texts": SAME_PLACE}),
+    # an empty line may be one between other line ends than \n
+    ("layers", {"word": "Bänk", "texts": SAME_PLACE.replace("\n", "\u2028\u2028")}),
     ("padding", {"ordered": True, "length": 30}),
 ]
 

@@ -129,8 +129,13 @@ def _ranked(row):
 
 
 def _ranked_problem(args, outcome):  # positions of equal similarities may come in either order
-    (row,) = args
-    if sorted(outcome) == list(range(len(row))) and (np.diff(row[list(outcome)]) <= 0).all():
+    (row,), places = args, list(outcome)
+    # what is no list, such as an iterator, differs from the list of its items
+    if (
+        difference(outcome, places) is None
+        and sorted(places) == list(range(len(row)))
+        and (np.diff(row[places]) <= 0).all()
+    ):
         return None
     return difference(outcome, _ranked(row))
 
@@ -191,7 +196,7 @@ def _odd_cases(rng):
             "A single very low similarity lowers the mean",
             _changed(flat, (0, 1, -0.9), (0, slice(2, None), 0.47), (n - 1, slice(1, -1), 0.42)),
         ),
-        # 2 is far from all but 0; n - 1 is far from none, and near to none
+        # 2 is far from all but 0; n - 1 is far from 2 alone, and near to none
         Case(
             "A single very high similarity does not make up for the others",
             _changed(

@@ -349,7 +349,7 @@ def _harmful_cases(rng):
 def _judge_harmful(args, outcome):
     word, pieces = args
     if not isinstance(outcome, str):
-        return difference(outcome, "")
+        return difference(outcome, harmful_entry(word, pieces))
     if outcome in pieces:
         return f"`{outcome}` is in `pieces` already"
     before, after = wordpiece(word, pieces), wordpiece(word, pieces | {outcome})

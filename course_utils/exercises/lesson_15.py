@@ -186,7 +186,7 @@ def _one_pass(rng, real, hidden, padding=0, inside=()):
     special[list(inside)] = 1
     # the second term is a part that all tokens share, as those of a real text do
     vectors = normal(rng, len(special), hidden) + 0.5 * normal(rng, 1, hidden)
-    # lengths from 0.5 to 3, so that the mean of tokens is not that of their directions
+    # of several lengths, so that the mean of tokens is not that of their directions
     vectors = vectors * torch.tensor([rng.uniform(0.5, 3) for _ in special]).unsqueeze(-1)
     # large enough for a mean that takes one in to be far off
     large = 6 * normal(rng, len(special), hidden).abs()

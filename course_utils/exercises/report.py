@@ -16,7 +16,7 @@ class Report:
     """The result of `check`.
 
     `status` is "passed", "failed" or "not attempted"; `messages` are sentences, in which code
-    stands between backticks. `seed` is that of the inputs, None if there were none.
+    stands between backticks. `seed` is that of the inputs, where any were drawn.
     """
 
     exercise_id: str
@@ -24,7 +24,8 @@ class Report:
     status: str
     messages: tuple[str, ...] = ()
     seed: int | None = None
-    # the messages without inputs and expected values, for a page that others may read
+    # The messages without inputs and expected values, for a page that others may read. Empty, if
+    # `messages` has none of these.
     discreet: tuple[str, ...] = ()
     # the messages of the known mistake, or of two at once, that explain the results
     mistakes: tuple[str, ...] = ()

@@ -26,7 +26,7 @@ TARGET = 0.56
 SHORTER_TARGET = 0.52  # where each query has lost its middle word
 HELD_OUT_TARGET = 0.4  # on queries that only the grader has
 REVIEW = "it's bedeviled by labored writing and slack direction .".split()
-# the whole review and ever shorter beginnings: each step takes more than 0.1 off the cosine with it
+# the whole review and ever shorter beginnings: each step takes over 0.09 off the cosine with it
 BEGINNINGS = [" ".join(REVIEW[:words]) for words in (9, 7, 5, 4, 2)]
 # They differ only behind 27 words: a search that cuts texts off sooner cannot tell them apart.
 TWINS = [" ".join(REVIEW * 3) + end for end in (" on a red carpet", " in the legend of a plot")]
@@ -348,8 +348,11 @@ def _form_problem(queries, texts, k, outcome):
             "your function returned two things, as `search` does. Only the places are asked for: "
             "the first of them"
         )
-    # an array without a shape if the result holds no lists, or lists of several lengths
-    places = safely(lambda: np.array([*map(list, outcome)]), otherwise=np.array(None))
+    # An array without a shape if the result holds no lists, or lists of several lengths. `[:]` is
+    # refused by iterators, which are empty after one look at them.
+    places = safely(
+        lambda: np.array([list(listed[:]) for listed in outcome[:]]), otherwise=np.array(None)
+    )
     # "iuf": integers, unsigned ones and decimals, which may be whole; the sets below tell
     if places.shape != (len(queries), k) or places.dtype.kind not in "iuf":
         return (

@@ -27,8 +27,8 @@ CHANGES = {
 def slip_between(pairs: list[tuple]) -> str:
     """The change that turns each right result into what was returned, as a sentence.
 
-    pairs: [(returned, right result)], not all equal. Returns "" if no change explains all, or if
-    an error is among them.
+    pairs: [(returned, right result)], not all equal. Returns "" if no change explains all, if an
+    error is among them, or if nothing but empty lists was returned.
     """
     values = [value for pair in pairs for value in pair]
     if any(isinstance(value, BaseException) for value in values):
@@ -88,15 +88,20 @@ def _slip_of_numbers(arrays):
     if returned.size < 3 or always(np.copy):
         return ""
     # Between two single numbers there is always a factor and a shift, so it must be one that
-    # somebody would write. Medians, because the quotient of two tiny numbers may be far off.
+    # somebody would write. Medians, because the quotient of two tiny numbers may be far off. NaN or
+    # infinity is no factor and no shift, although it turns any number into itself.
     single = all(result.ndim == 0 for _, result in arrays)
     with np.errstate(all="ignore"):
-        if expected.any() and returned.any():
+        if expected.any() and returned.any() and np.isfinite(returned).all():
             factor = np.median(returned[expected != 0] / expected[expected != 0])
             if always(lambda right: factor * right) and (not single or _written(factor)):
                 return f"You have the right result, times {factor:.4g}."
         shift = np.median(returned - expected)
-        if always(lambda right: right + shift) and (not single or _written(shift)):
+        if (
+            np.isfinite(shift)
+            and always(lambda right: right + shift)
+            and (not single or _written(shift))
+        ):
             return (
                 f"You have the right result, {'plus' if shift > 0 else 'minus'} {abs(shift):.4g}."
             )
@@ -126,7 +131,7 @@ def _slip_of_lists(lists):
         return "You have the right result, in the reverse order."
     some_missing = any(_more_of(result, got) for got, result in lists)
     some_more = any(_more_of(got, result) for got, result in lists)
-    if some_missing and some_more:
+    if (some_missing and some_more) or not any(got for got, _ in lists):
         return ""
     if some_missing:
         return "All that you return is right, but something is missing."

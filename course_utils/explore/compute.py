@@ -1,15 +1,16 @@
 """What Python answers when an explorer asks.
 
 Each function takes an explorer's state and returns a dictionary of texts, numbers and lists, which
-can be sent as JSON. Raises ExploreError for a state that cannot be shown.
+can be sent as JSON. Raises ExploreError for what a learner may type or choose and cannot be shown;
+a state that no view sends, such as a layer that is not there, may raise other errors.
 
 `page/compute.js` holds the same functions for the book's pages, under the same names; tests compare
 the two. Those of lesson 01 stand in `pieces.py`, those of lessons 12 and 14 in `retrieval.py`.
 """
 
 import functools
+import itertools
 import math
-import re
 
 import torch
 
@@ -106,7 +107,7 @@ def layers(word: str, texts: str) -> dict:
     between them.
 
     texts: a sentence a line; an empty line begins the next kind, of four at most, which the views
-    tell by colour.
+    tell by colour. word: looked for among the first MOST_TOKENS["tokens"] tokens of each.
 
     Returns (the first hidden state is that of the embeddings):
 
@@ -148,12 +149,13 @@ def layers(word: str, texts: str) -> dict:
 
 def _kinds(texts: str) -> list[int]:
     """The kind of each sentence: the number of its paragraph from 0, or 3 for all later ones."""
-    paragraphs = re.split(r"\n\s*\n", texts.strip())
-    return [
-        min(3, number)
-        for number, paragraph in enumerate(paragraphs)
-        for _ in paragraph.splitlines()
+    # of each sentence but the first, whether the line before it is empty
+    begins_paragraph = [
+        not before.strip()
+        for before, line in itertools.pairwise(texts.strip().splitlines())
+        if line.strip()
     ]
+    return [min(3, number) for number in itertools.accumulate(begins_paragraph, initial=0)]
 
 
 def word_in(word: str, pieces: list[str]) -> tuple[int, int] | None:

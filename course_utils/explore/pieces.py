@@ -23,7 +23,8 @@ def tokens(text: str, word: int = 0) -> dict:
     MOST_TOKENS["tokens"], as many as are shown):
 
     - "pieces", "ids": of the tokens, with the special ones.
-    - "owners": for each token the place of its word, or -1 for a special token.
+    - "owners": for each token the place of its word, or -1 for what the tokenizer adds, such as
+      [CLS].
     - "total": the number of all tokens.
     - "words": the words before they are cut.
     - "word", "steps": the word's number, and all that `greedy` returns for it, as lists; 0 and no
@@ -81,7 +82,7 @@ def greedy(word: str, vocabulary: dict) -> list[tuple[int, int, str, bool]]:
 def merges(corpus: str, steps: int) -> dict:
     """BPE on a small corpus: the merges, and the words cut after `steps` of them.
 
-    corpus: a word and its count in each line. Returns:
+    corpus: a word and its count in each line, with white space between them. Returns:
 
     - "merges": [left, right, count] of each merge, of those after `steps`, too.
     - "steps": as given, or the number of all merges if there are fewer.
@@ -138,7 +139,7 @@ def _counts(corpus: str) -> Counter[str]:
     """
     counts = Counter()
     for line in filter(None, map(str.strip, corpus.splitlines())):
-        counted = re.fullmatch(r"(.+) ([0-9]+)", line)
+        counted = re.fullmatch(r"(.+)\s([0-9]+)", line)
         word, count = counted.groups() if counted else (line, "1")
         # without the spaces inside: they would part symbols
         counts["".join(word.split())] += int(count)

@@ -91,7 +91,14 @@ COMPLETED = {
     ],
 }
 
-WRONG = {"00-weighted-sum": [(lambda vectors, factors: vectors * factors, "not with the words")]}
+WRONG = {
+    "00-weighted-sum": [(lambda vectors, factors: vectors * factors, "not with the words")],
+    "00-ranked": [
+        # iterators, in a wrong order and in the right one
+        (lambda row: reversed(range(len(row))), "where a list is expected"),
+        (lambda row: iter(np.argsort(-row)), "where a list is expected"),
+    ],
+}
 
 # words of the text, an answer that breaks them, and sometimes words of what it is told
 PROMISES = {

@@ -226,6 +226,9 @@ WRONG = {
             lambda queries, texts, k: find_near(queries, texts, len(texts)),
             "a list of 10 whole numbers",
         ),
+        # returns iterators: of the lists, and of the places in each
+        (lambda *args: iter(find_near(*args)), "whole numbers is asked for"),
+        (lambda *args: [*map(iter, find_near(*args))], "whole numbers is asked for"),
         # returns only the first query's list
         (lambda *args: find_near(*args)[0], "whole numbers is asked for"),
     ],

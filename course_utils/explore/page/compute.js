@@ -118,7 +118,7 @@ const before = (a, b) => {
 function merges({corpus, steps}) {
   const counts = new Map();
   for (const line of lines(corpus)) {
-    const parts = line.trim().match(/^(.+) (\d+)$/s),
+    const parts = line.trim().match(/^(.+)\s(\d+)$/s),
       word = (parts ? parts[1] : line).replace(/\s+/g, "");
     counts.set(word, (counts.get(word) || 0) + (parts ? +parts[2] : 1));
   }
