@@ -23,10 +23,12 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 AXE_ITSELF = Path(find_spec("axe_playwright_python").origin).parent / "axe.min.js"
 # as root, in a container, Chromium starts only without its sandbox; most of the others keep it from
 # calling home
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync".split()
-)
+FLAGS = [
+    *"--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync".split(),
+    # holds WebSockets back, too, which do not pass through the routes of a page
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+]
 
 CHROMIUM_IS_MISSING = pytest.mark.skipif(
     CHROMIUM is None, reason="no Chromium here: apt-get install chromium"
@@ -72,7 +74,7 @@ def running_lab(workspace):
 def chromium():
     """A function that opens a page with a clean profile, so that nothing is remembered from other pages.
 
-    Only loopback addresses and files can be reached. `page.outside` lists the blocked requests: (address, frame's
+    Only 127.0.0.1 and files can be reached. `page.outside` lists the blocked requests: (address, frame's
     address). `page.problems` lists the errors that the page's scripts did not catch.
     keeps_policy: the page's Content Security Policy holds, so that `wait_for_function` may fail.
     """

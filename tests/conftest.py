@@ -109,7 +109,10 @@ def pytest_terminal_summary(terminalreporter):
 
 @pytest.fixture(scope="session", autouse=True)
 def only_this_machine():
-    """Refuse connections and name lookups beyond loopback. Fails the test: libraries could swallow an OSError."""
+    """Refuse connections (`connect`) and name lookups (`getaddrinfo`) beyond loopback, as libraries make them.
+
+    Fails the test: libraries could swallow an OSError.
+    """
     getaddrinfo = socket.getaddrinfo
 
     def refuse_remote(host):

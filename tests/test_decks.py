@@ -238,6 +238,7 @@ def test_an_earlier_pdf_stays_if_chromium_cannot_print_a_new_one(tmp_path, monke
         ("# One {minutes=5}\n{< embed ../05_x.ipynb#shown >}}", "line 8: a cell is embedded as"),
         ("# One {minutes=5}\n{{< embed ../05_x.ipynb#shown echo=True >}}", "line 8: .* echo=true"),
         ("# One {minutes=5}\n...", "line 8: a press of a key is"),
+        ("# One {minutes=5}\nA\x0bB\u2028C\n...", "line 9: a press of a key is"),
         (
             "# One {minutes=5}\n{{< embed ../05_y.ipynb#shown >}}",
             "line 8: ../05_y.ipynb, .* not a valid notebook",
@@ -271,6 +272,7 @@ def test_a_lecture_that_cannot_be_a_deck_says_where_and_why(tmp_path, text, word
         pytest.param(b"---\ntitle: A\n---\n", id="keys missing"),
         pytest.param(b"---\na: [\n---\n", id="a bad list"),
         pytest.param(b"---\ntitle: a: b\n---\n", id="a bad title"),
+        pytest.param(b"---\ntitle: 2026-02-30\n---\n", id="a day that is none"),
         pytest.param(b"---\n- x\n---\n", id="no mapping"),
         pytest.param(FRONT.format("many").encode(), id="minutes in words"),
         pytest.param(FRONT.replace("05_x", "06_y").format(5).encode(), id="of another lesson"),

@@ -102,7 +102,8 @@ def test_no_address_of_the_repository_stands_anywhere_else():
 
 
 @pytest.mark.parametrize(
-    "address", ["", "https://example.org/us/a", "https://github.com/us", f"{OTHER}/tree/main"]
+    "address",
+    ["", "https://example.org/us/a", "https://github.com/us", f"{OTHER}/tree/main", f"{OTHER}.git"],
 )
 def test_an_address_of_another_form_is_one_sentence(address):
     with pytest.raises(PublishError, match="not of the form https://github.com/OWNER/NAME"):

@@ -237,7 +237,9 @@ def launch_command(tmp_path):
     return [sys.executable, "-m", "ipykernel_launcher", "-f", str(tmp_path / "x.json")]
 
 
-@pytest.mark.parametrize("garbage", [b"", b"{", b"[]\n", b'{"arguments": 1}\n', b"\xff" * 100])
+@pytest.mark.parametrize(
+    "garbage", [b"", b"{", b"[]\n", b'{"arguments": 1}\n', b'{"environment": []}\n', b"\xff" * 100]
+)
 def test_after_what_is_no_request_a_kernel_can_be_started_and_killed(garbage, warm, tmp_path):
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(os.environ[SOCKET])

@@ -126,7 +126,8 @@ def test_the_stored_answers_for_the_validation_part_belong_to_its_sentences():
 
 
 @pytest.mark.parametrize(
-    "layers, pooling, trained_layers", [(0, "mean", set()), (1, "cls", {1}), (None, "mean", {0, 1})]
+    "layers, pooling, trained_layers",
+    [(0, "mean", set()), (1, "cls", {1}), (3, "cls", {0, 1}), (None, "mean", {0, 1})],
 )
 def test_only_the_last_layers_are_trained(small, layers, pooling, trained_layers):
     torch.manual_seed(0)

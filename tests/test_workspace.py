@@ -423,8 +423,12 @@ UNREADABLE = [b"", b"{", b"[]", b"\xef\xbb\xbf{}", b"\x00\xff", b'{"cells": 3}',
 
 @pytest.mark.parametrize(
     "content",
-    # the last is JSON with cells, but of an older format
-    [*UNREADABLE, b'{"cells": [{"cell_type": "code", "source": "x"}], "nbformat": 3}'],
+    # the last two are JSON with cells, but of an older format and of none
+    [
+        *UNREADABLE,
+        b'{"cells": [{"cell_type": "code", "source": "x"}], "nbformat": 3}',
+        b'{"cells": [], "nbformat": 4, "nbformat_minor": 1e999}',
+    ],
     ids=lambda content: repr(content[-20:]),
 )
 def test_what_is_no_notebook_stays_and_is_named_and_is_saved_at_a_reset(

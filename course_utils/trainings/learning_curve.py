@@ -48,7 +48,8 @@ def review_parts() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """(train, validation, test): labelled review sentences, none of them in two parts.
 
     Tables with the columns of `load_reviews`: 1,500 rows to test, 500 to validate, the others to
-    train. Sentences that differ only in punctuation, spaces or capital letters count as the same.
+    train. Sentences of the same words count as the same, whatever their punctuation and capital
+    letters.
     """
     table = load_reviews("rotten_tomatoes")
     words = table["text"].str.lower().str.findall(r"\w+").str.join(" ")
@@ -159,7 +160,8 @@ def _cut_and_freeze(encoder: Model, layers: int | None, read: int | None) -> Non
         del stack[read:]
     if layers is not None:
         encoder.requires_grad_(False)
-        for layer in stack[len(stack) - layers :]:  # `-layers` would mean all layers for 0
+        # not `-layers`, which would mean all layers for 0; and all if there are fewer
+        for layer in stack[max(0, len(stack) - layers) :]:
             layer.requires_grad_(True)
 
 

@@ -154,7 +154,7 @@ def trained(
     """Train a fresh encoder on the triplets.
 
     Returns (model, the loss of each step, the triplet accuracy on the development part after each
-    whole epoch).
+    epoch, also one that the goal has cut short).
 
     loss: a function that makes the loss for a model.
     columns: which members of a triplet the loss gets, and in which position; "score" is a column of

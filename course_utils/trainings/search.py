@@ -36,7 +36,7 @@ WORDS, DEPTH = 100, 30  # words in a window; texts that are kept for each query
 
 def load_window_vectors(windows: list[str], checkpoint: str) -> np.ndarray:
     """Unit vectors (windows, hidden) of texts by an encoder, in float32: those of its
-    `encode_document`.
+    `encode_document`, but without the prompt for documents that it may have.
 
     windows: a list of strings. checkpoint: the encoder's name. The vectors of lesson 12's windows
     by the packaged encoder are stored, in float16; others are encoded, with a progress bar.

@@ -148,7 +148,11 @@ def _in_folder(
     while todo:
         parts, path = todo.pop()
         if len(parts) > DEEPEST or len(os.fsencode(path)) > LONGEST:
-            yield refused(parts, f"it is a folder within {DEEPEST} others, where nothing is read")
+            yield refused(
+                parts,
+                f"it is a folder within {DEEPEST} others, or with a path of more than {LONGEST:,} "
+                "bytes, where nothing is read",
+            )
             continue
         with machine_faults(f"Cannot read {for_messages(path, LONGEST_PATH)}"):
             folders, files = _listed(path)

@@ -60,8 +60,8 @@ class Session:
         number: which option, counted from 0. sure: 0 to 2, where that is asked.
 
         Returns the feedback in Markdown; "" in a session without. Raises IndexError if nothing is
-        left to ask or there is no such option, and ScheduleProblem and OSError from recording: the
-        sheet is then asked again.
+        left to ask or there are not so many options, and ScheduleProblem and OSError from
+        recording: the sheet is then asked again.
         """
         sheet = sheet_of(self.left[0])
         option = sheet.options[number]
@@ -131,8 +131,8 @@ class Reviewing(Session):
 def place(by: str = "questions") -> Asked | Note:
     """Find out where to begin: twenty questions in ten minutes, and a route at the end.
 
-    by: "questions"; or "doing", for the route that follows from one exercise of each core, which
-    you write from an empty cell and `check`.
+    by: "questions"; or "doing", for the route that follows from one exercise of each core from 01
+    to 10, which you write from an empty cell and `check`.
 
     Returns what JupyterLab displays. Raises ValueError for another word.
     """

@@ -110,10 +110,11 @@ def _question(name: str, written: Mapping[str, Any]) -> Question:
 def question(name: str) -> Question:
     """A question by its id, such as "02-mask.before".
 
-    Raises KeyError if there is no such idea, AttributeError for a form that is not one of FORMS.
+    Raises KeyError if there is no such idea, or for a form that is not one of FORMS.
     """
-    idea, _, form = name.partition(".")
-    return getattr(inventory()[idea], form)
+    idea_id, _, form = name.partition(".")
+    idea = inventory()[idea_id]
+    return {"before": idea.before, "after": idea.after}[form]
 
 
 def read_prediction(source: str) -> tuple[str, tuple[Option, ...]]:

@@ -67,7 +67,7 @@ class Sheet:
 def sheet_of(item: str) -> Sheet:
     """The sheet of an id.
 
-    Raises KeyError, ValueError or AttributeError for one that the course does not have (any more).
+    Raises KeyError or ValueError for one that the course does not have (any more).
     """
     lesson = f"Lesson {item[:2]}"
     if "." in item:
@@ -181,7 +181,7 @@ def _is_known(item: str) -> bool:
     try:
         sheet_of(item)
         return True
-    except (KeyError, ValueError, AttributeError):
+    except (KeyError, ValueError):
         return False
 
 

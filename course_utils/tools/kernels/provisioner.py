@@ -158,7 +158,7 @@ def fork_kernel(
     parent = os.getpid()
     request = {
         "arguments": arguments,
-        "folder": str(cwd or os.getcwd()),
+        "folder": os.path.abspath(cwd or os.curdir),  # the warm process may run in another folder
         "environment": {**(os.environ if env is None else env), "JPY_PARENT_PID": str(parent)},
         "parent": parent,
     }

@@ -104,7 +104,7 @@ def _answer(listening: socket.socket, environment: Mapping[str, str]) -> dict[st
         process = os.pidfd_open(pid)
         to_close.append(process)
         socket.send_fds(connection, [json.dumps({"pid": pid}).encode() + b"\n"], [process])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass  # the client went away, or is not one of ours
     finally:
         connection.close()

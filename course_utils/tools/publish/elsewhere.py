@@ -23,7 +23,8 @@ from . import PublishError
 REQUIREMENTS = "requirements-colab.txt"  # what each release has for Colab, beside the wheel
 BEGIN, END = "<!-- course links -->", "<!-- end -->"  # around what `write_links` writes
 WAITING = "*The links will stand here when the repository has its address.*"
-ADDRESS = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)")
+# of the repository's page; that for cloning, which ends in .git, begins no other address
+ADDRESS = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+(?<!\.git))")
 # addresses by place: see `address`
 PLACES = {
     # the branch colab of the repository: each release writes the learner's copies there

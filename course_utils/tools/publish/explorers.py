@@ -163,8 +163,10 @@ def fetch_packages() -> Path:
             check=True,
         )
     except (OSError, subprocess.SubprocessError) as error:
-        # an error of subprocess has what npm wrote, if it wrote anything
-        message = str(getattr(error, "stderr", "") or error)
+        message = str(error)
+        # what npm wrote says more, but not why it was stopped after its time
+        if isinstance(error, subprocess.CalledProcessError) and error.stderr:
+            message = error.stderr
         one_line = " ".join(message.split())
         raise PublishError(
             f"npm could not fetch {' and '.join(PACKAGES)} for the explorers "

@@ -72,8 +72,8 @@ def claims() -> list[tuple[str, list[dict[str, Any]]]]:
     """[(title of the part, [claim])] in the order of the page.
 
     A claim is {key: text}, as in the file: says, source, theirs, ours, verdict (one of VERDICTS),
-    because (unless the verdict is "same"), and cells: one or more, such as "01:vocabulary",
-    separated by spaces.
+    because (which may be missing if the verdict is "same"), and cells: one or more, such as
+    "01:vocabulary", separated by spaces.
     """
     table = tomllib.loads((FOLDER / "literature.toml").read_text(encoding="utf-8"))
     return [(part["title"], part["claim"]) for part in table["part"]]

@@ -150,7 +150,8 @@ def read_lecture(path: str | Path) -> Lecture:
         raise PublishError(f"{path} cannot be read as text in UTF-8: {error}.") from None
     front, start = _front_matter(path, text)
     lecture = Lecture(path, **front, slides=[Slide(0, front["title"])])
-    _add_slides(lecture, "\n".join(line.rstrip() for line in text.splitlines()[start:]), start)
+    # not splitlines, which takes more signs than line ends, and an editor does not count those
+    _add_slides(lecture, "\n".join(line.rstrip() for line in text.split("\n")[start:]), start)
     minutes = sum(minutes for _, minutes in lecture.sections)
     if not minutes == lecture.minutes > 0:
         raise lecture.wrong(
@@ -167,8 +168,8 @@ def _front_matter(path: Path, text: str) -> tuple[dict[str, Any], int]:
     Raises PublishError if they are not those of FRONT.
     """
     match = FRONT_MATTER.match(text)
-    # an AttributeError: what YAML reads there has no fields
-    with contextlib.suppress(yaml.YAMLError, AttributeError):
+    # an AttributeError: what YAML reads there has no fields; a ValueError: a date such as 2026-02-30
+    with contextlib.suppress(yaml.YAMLError, AttributeError, ValueError):
         front = yaml.safe_load(match[1] if match else "")
         kinds = {name: type(value) for name, value in front.items()}
         if match and kinds == FRONT and front["lesson"] == path.stem:

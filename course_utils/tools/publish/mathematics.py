@@ -24,9 +24,9 @@ TAG = re.compile(r"\\tag\{([^{}]+)\}")
 def with_mathml(markdown: str) -> str:
     r"""Replace each LaTeX formula of a text, `$a$` or `$$a$$`, with MathML.
 
-    Code and other text ("$5") stay unchanged. `\tag{5.1}` in `$$a$$` numbers the formula: it
-    becomes the target #eq-5.1, and formulas.css sets the number right. Raises PublishError for an
-    unreadable formula.
+    Code, fenced or between backticks, and other text ("$5") stay unchanged. `\tag{5.1}` in `$$a$$`
+    numbers the formula: it becomes the target #eq-5.1, and formulas.css sets the number right.
+    Raises PublishError for an unreadable formula.
     """
     return CODE_OR_FORMULA.sub(_formula_as_mathml, markdown)
 

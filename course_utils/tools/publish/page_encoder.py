@@ -74,10 +74,9 @@ def write_encoder(
     The same weights give the same bytes.
     """
     arrays = {name: weight.numpy() for name, weight in weights.items()}
-    linear = {}
-    for name, array in arrays.items():
-        if match := LINEAR.fullmatch(name):
-            linear[match[1]] = array
+    linear = {
+        match[1]: array for name, array in arrays.items() if (match := LINEAR.fullmatch(name))
+    }
     half = {name for name in linear if any(part in name for part in HALF)}
     graph = parser.parse_graph(
         filled(

@@ -21,7 +21,7 @@ def find_browser() -> str | None:
 def print_pdf(page: Path, target: Path, query: str = "") -> str:
     """Print a page to PDF with Chromium.
 
-    query: what follows the page's address, such as "?print-pdf".
+    page: an absolute path. query: what follows the page's address, such as "?print-pdf".
 
     Returns "" or why there is no PDF, as text for the user; `target` is then left as it was.
     """

@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 from nbformat import NotebookNode
 
 from ..._support.files import write_whole
-from ..._support.notebooks import NOTEBOOKS, lesson_named, name_of
+from ..._support.notebooks import NOTEBOOKS, lesson_named, name_of, part_of
 from ..ideas.inventory import Option, inventory, read_prediction
 from ..pages import filled
 from . import PublishError
@@ -130,7 +130,7 @@ def questions(numbers: Iterable[str] = (), sources: str | Path = NOTEBOOKS) -> l
         indices = [index for index, cell in enumerate(notebook.cells) if _is_quiz(cell)]
         lesson = Path(name).name[:2]
         if chosen and not indices:
-            raise PublishError(f"Lesson {lesson} has no questions.")
+            raise PublishError(f"Lesson {part_of(name)} has no questions.")
         bank += [_question(lesson, notebook.cells, index) for index in indices]
     return bank
 

@@ -56,7 +56,8 @@ def parse_notebook(content: str | bytes) -> dict[str, Any] | None:
         notebook["nbformat_minor"] = int(notebook.get("nbformat_minor", 0))
         cells = [_read_cell(cell) for cell in notebook["cells"]]
         return notebook | {"cells": cells} if notebook["nbformat"] == 4 else None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    # an OverflowError: JSON can hold a number that is infinite
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
 
 

@@ -132,7 +132,7 @@ def _is_written_by_learner(cell: Mapping[str, Any]) -> bool:
 
 
 def words_in(markdown: str) -> int:
-    """The number of words to read: pieces between blanks that hold a letter or a digit."""
+    """The number of words to read: pieces between blanks that hold a letter, a digit or a "_"."""
     # without code blocks
     text = re.sub(r"^ *(```|~~~).*?^ *\1", " ", markdown, flags=re.MULTILINE | re.DOTALL)
     # without the addresses of links, then without tags and addresses that are written out
