@@ -70,20 +70,28 @@ def test_a_run_that_is_stopped_leaves_whole_shards_only(computed, tmp_path, monk
 
 
 @pytest.mark.parametrize(
-    "texts, settings",
+    "texts, settings, error",
     [
-        (["Text 0, changed.", *TEXTS[1:]], {"shard": 5}),
-        (TEXTS[:-1] + ["The last, changed."], {"shard": 5}),
-        (TEXTS, {"shard": 5, "model": "another"}),
-        (TEXTS, {"shard": 4}),
-        (TEXTS[:12], {"shard": 5}),
-        ([TEXTS[0] + TEXTS[1][0], TEXTS[1][1:], *TEXTS[2:]], {"shard": 5}),
+        (["Text 0, changed.", *TEXTS[1:]], {"shard": 5}, (ValueError, "name another folder")),
+        (TEXTS[:-1] + ["The last, changed."], {"shard": 5}, (ValueError, "name another folder")),
+        (TEXTS, {"shard": 5, "model": "another"}, (ValueError, "name another folder")),
+        (TEXTS, {"shard": 4}, (ValueError, "name another folder")),
+        (TEXTS[:12], {"shard": 5}, (ValueError, "name another folder")),
+        (
+            [TEXTS[0] + TEXTS[1][0], TEXTS[1][1:], *TEXTS[2:]],
+            {"shard": 5},
+            (ValueError, "name another folder"),
+        ),
+        ("one text", {"shard": 5}, (TypeError, "texts must be a list of strings; got str")),
     ],
-    ids=["first text", "last text", "model", "size of shards", "fewer texts", "same when joined"],
+    ids=[
+        *("first text", "last text", "model", "size of shards", "fewer texts", "same when joined"),
+        "a string",
+    ],
 )
-def test_a_folder_of_other_texts_is_left_alone(computed, old, texts, settings):
+def test_a_folder_of_other_texts_is_left_alone(computed, old, texts, settings, error):
     before = {path: path.read_bytes() for path in old.iterdir()}
-    with pytest.raises(ValueError, match="name another folder"):
+    with pytest.raises(error[0], match=error[1]):
         embed_corpus(texts, old, **settings)
     assert computed == []
     assert {path: path.read_bytes() for path in old.iterdir()} == before

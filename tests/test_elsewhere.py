@@ -170,10 +170,20 @@ def test_lessons_do_without_what_colab_does_not_get():
     assert done.stdout.strip() == "fine", done.stderr
 
 
-def test_in_colab_the_doctor_does_not_ask_for_what_is_left_out_there(monkeypatch):
+@pytest.mark.parametrize(
+    "where, name, value",
+    [
+        (sys.modules, "google.colab", types.ModuleType("google.colab")),
+        (doctor.os.environ, "COLAB_RELEASE_TAG", "release-colab_20261130"),
+    ],
+    ids=["notebook", "terminal"],
+)
+def test_in_colab_the_doctor_does_not_ask_for_what_is_left_out_there(
+    monkeypatch, where, name, value
+):
     monkeypatch.setattr(doctor, "INSTALLED", True)
     lines = ["click==1", "Sphinx==1; sys_platform == 'linux'", "tqdm==1; extra == 'more'"]
     monkeypatch.setattr(doctor.metadata, "requires", lambda name: lines)
     assert re.findall("click|Sphinx", doctor.packages().detail) == ["click", "Sphinx"]
-    monkeypatch.setitem(sys.modules, "google.colab", types.ModuleType("google.colab"))
+    monkeypatch.setitem(where, name, value)
     assert re.findall("click|Sphinx", doctor.packages().detail) == ["click"]

@@ -589,7 +589,10 @@ TWICE, TOO_MUCH = "line 3: ada has a second line", "line 2: points must be a num
         ("zoe,04-mean-pol,,why", "did you mean '04-mean-pool'"),
         ("ada,14-report: Resul,1,why", "did you mean '14-report: Result'"),
         (f"ada,{FIRST},1,why\nada,{FIRST},1,why", TWICE),
-        (None, "needs the columns"),  # a table without the column of points
+        (
+            None,
+            "needs the columns learner, cell and points",
+        ),  # a table without the column of points
     ],
 )
 def test_bad_tables_change_nothing(tmp_path, lines, words):

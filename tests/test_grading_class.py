@@ -353,7 +353,7 @@ def test_into_nbgrader(tmp_path):
     source = write_class(
         tmp_path / "class", **{"ada": (REPORT, report), "e ve": (REPORT, hand_in("14-report"))}
     )
-    command = [*"grade --lessons 14-report --out out --nbgrader nb".split(), source]
+    command = [*"grade --lessons 04,14-report --out out --nbgrader nb".split(), source]
     done = course(*command, "--workers", 1, env=environment, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "2 submissions written" in done.stdout, done.stderr

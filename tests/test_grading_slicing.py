@@ -107,6 +107,12 @@ SEPARATORS = "\u2028\u2029\x0b\x0c\x1c\x1d\x1e\x85"
             id="a list grows over cells",
         ),
         pytest.param(
+            "words = ['a', 'b'] || del words[0] || def f(x): return words + x",
+            ["c"],
+            ["b", "c"],
+            id="a list loses an item",
+        ),
+        pytest.param(
             "try:\n"
             "    import nowhere as lib\n"
             "except ImportError:\n"

@@ -117,15 +117,25 @@ def test_a_file_that_was_changed_since_its_release_is_not_overwritten(tmp_path):
             1,
             f"lesson '99' is not in this course; its lessons are {ALL_KEYS}.",
         ),
+        (["--lessons", ",", "--out", "out"], 1, "lesson '' is not in this course"),
         (["--out", "out"], 2, "Missing option '--lessons'"),
-        (["--lessons", "04", "--out", "file/out"], 1, "Cannot write to file/out"),
+        (["--lessons", "04", "--out", "manifest.json/out"], 1, "Cannot write to manifest.json/out"),
+        (
+            ["--lessons", "04", "--out", "."],
+            1,
+            "manifest.json was changed after its release, or no",
+        ),
     ],
-    ids=["lessons apart", "lessons with a comma", "unknown", "none", "out in a file"],
+    ids=[
+        *("lessons apart", "lessons with a comma", "unknown", "a comma alone", "none"),
+        "out in a file",
+        "a manifest of something else",
+    ],
 )
 def test_the_command_says_what_was_released_or_why_nothing_was(
     tmp_path, monkeypatch, arguments, status, words
 ):
-    (tmp_path / "file").write_text("")
+    (tmp_path / "manifest.json").write_text('{"name": "an app"}')
     monkeypatch.chdir(tmp_path)
     assert words in output_of("release", *arguments, status=status)
 

@@ -94,6 +94,14 @@ ROSTERS = {
         "Matrikelnr.;Name;Vorname\n1;Weber;Simon Paul\n",
         {"1": ("Simon Paul Weber", "", "", "")},
     ),
+    "first name that begins the last": (
+        "id;Vorname;Name\n1;Jan;Jansen\n",
+        {"1": ("Jan Jansen", "", "", "")},
+    ),
+    "first name in a name without spaces": (
+        "id,first name,name\n1,明,王明\n",
+        {"1": ("王明", "", "", "")},
+    ),
     "first name in name": (
         "id,name,first name\n1,Simon Paul Weber,Simon Paul\n",
         {"1": ("Simon Paul Weber", "", "", "")},

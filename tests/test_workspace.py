@@ -695,7 +695,8 @@ def test_the_commands_say_what_they_did(tmp_path, monkeypatch):
         assert output_of("reset", wrong, status=1).endswith(f"; the lessons are {keys}.\n")
     (workspace / "05_attention.ipynb").write_text("{")
     assert re.search(
-        r"05_attention.ipynb: this file is not a valid notebook.* `.*reset 05`", run("update")[0]
+        r"\A05_attention.ipynb: this file is not a valid notebook.* `.*reset 05`.*\n\Z",
+        run("update")[0],
     )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from .._support.files import write_whole
+from .._support.tables import strings_of
 from ..embedding import embed
 from ..models import model_digest, progress_bar
 
@@ -36,7 +37,7 @@ def embed_corpus(
     """
     from safetensors.numpy import save
 
-    texts = list(texts)
+    texts = strings_of(texts, "texts")
     folder = Path(folder).expanduser()
     digest = model_digest(model)
     folder.mkdir(parents=True, exist_ok=True)

@@ -90,14 +90,15 @@ def wanted(lock: Path = LOCK) -> dict[str, str]:
     except ImportError:
         from pip._vendor.packaging.requirements import Requirement
     lines = metadata.requires(PROJECT) if INSTALLED else lock.read_text("utf-8").splitlines()
-    left_out = NOT_IN_COLAB if "google.colab" in sys.modules else ()
+    # a notebook in Colab has this module, a command in its terminal only this variable
+    in_colab = "google.colab" in sys.modules or "COLAB_RELEASE_TAG" in os.environ
     versions = {}
     for line in lines or ():
         if line.strip() and not line.lstrip().startswith("#"):
             need = Requirement(line)
             # without an extra: packages that only an extra asks for do not apply
             applies = need.marker is None or need.marker.evaluate({"extra": ""})
-            if applies and need.name.lower() not in left_out:
+            if applies and not (in_colab and need.name.lower() in NOT_IN_COLAB):
                 versions[need.name] = str(need.specifier).removeprefix("==")
     if not versions:
         raise ValueError("no packages are named")
@@ -112,7 +113,8 @@ def packages(lock: Path = LOCK) -> Finding:
         fetch = "make it readable, or fetch it again: git checkout requirements.lock"
         return Finding(
             "packages",
-            f"{lock} cannot be read ({type(error).__name__})",
+            f"{'what the wheel needs' if INSTALLED else lock} cannot be read "
+            f"({type(error).__name__})",
             INSTALL if INSTALLED else fetch,
         )
     wrong = []

@@ -36,7 +36,7 @@ def lesson_modules(folder: str | Path = NOTEBOOKS) -> list[str]:
 
 
 def load(modules: Iterable[str]) -> int:
-    """Import modules, load the packaged encoder and run it once.
+    """Import modules, load the encoder that `load_encoder` gives by default, and run it once.
 
     From then on this process computes with one thread, and progress bars are text. Returns the
     previous number of torch threads, for a caller that sets it again.

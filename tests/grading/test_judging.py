@@ -144,6 +144,7 @@ def test_the_fingerprint_of_marking_changes_with_all_that_it_depends_on(tmp_path
         "tables/plot_judgements.csv",
         "exercises/held_out_queries.csv",
         "exercises/lesson_04.py",
+        "exercises/lesson_04.toml",
         "tools/grading/wire.py",
     ]
     for name in changed:

@@ -75,8 +75,11 @@ def new_lesson(number: str, title: str, kind: str) -> None:
     from ..pages import filled
 
     path = authoring.new_lesson(number, title, kind)
-    message = filled("needed.txt", path=_short(path), key=part_of(path), number=number, kind=kind)
-    click.echo(message.rstrip())
+    click.echo(
+        filled(
+            "needed.txt", path=_short(path), key=part_of(path), number=number, kind=kind
+        ).rstrip()
+    )
 
 
 @click.command()
@@ -86,4 +89,4 @@ def new_lecture(number: str) -> None:
     from .. import authoring
 
     path = authoring.new_lecture(as_key(number))
-    click.echo(f"Written: {_short(path)}. Then: course slides {number}.")
+    click.echo(f"Written: {_short(path)}. Then: course slides {as_key(number)}.")

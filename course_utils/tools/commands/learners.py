@@ -182,7 +182,7 @@ def update(workspace: Path) -> None:
     actions = {action for _, action, _ in report}
     if actions & {"renewed", "merged"}:
         click.echo(RELOAD.format(which="one of these"))
-    elif actions <= {"unchanged", "unreadable"}:
+    elif actions == {"unchanged"}:
         click.echo("Nothing has changed: your lessons are up to date.")
 
 

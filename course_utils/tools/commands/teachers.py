@@ -130,7 +130,7 @@ def release(
 @click.option(
     "--secret-pages",
     is_flag=True,
-    help="Give the learners' pages names that nobody can guess, now and in later runs, to publish the folder.",
+    help="Give the learners' pages names that nobody can guess, now and in later runs, to publish the folder feedback.",
 )
 @click.option(
     "--names", is_flag=True, help="Say in class.html and class.csv who made which mistake."

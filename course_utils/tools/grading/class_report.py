@@ -264,11 +264,11 @@ def example(
 
     answers: [(code, names of its learner)], the names as `_names_of` returns them.
     class_names: the words of all names in the class.
-    lesson: the code of the lesson, whose strings and words identify nobody.
+    lesson: the code of the lesson: its strings stay, and its words identify no other learner.
 
     An answer cannot be shown if it is longer than LONGEST, is not Python, or holds a name: of its
-    own learner anywhere in the text, of another learner as a word. Only the shortest
-    MOST_CANDIDATES are considered.
+    own learner anywhere in the text (as a word if the name is short, see `_is_telling`), of another
+    learner as a word. Only the shortest MOST_CANDIDATES are considered.
     """
     telling_words = set(class_names) - _words(lesson)
     shortest_first = sorted(answers, key=lambda answer: (len(answer[0]), answer[0]))

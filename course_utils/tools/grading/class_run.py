@@ -103,8 +103,8 @@ def grade(
     what it returns is iterated over, so it must yield each result.
     warn: is called with each sentence that the teacher should read.
 
-    Raises GradeError, SandboxError or ValueError (a lesson that does not exist), each with a
-    one-sentence message.
+    Raises GradeError, SandboxError or ValueError (a lesson that does not exist or has no exercises,
+    an address that is none), each with a one-sentence message.
     """
     out = Path(out)
     # a tuple, since it is the key of a cache

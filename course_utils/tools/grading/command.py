@@ -13,6 +13,7 @@ import click
 from .class_run import Options, grade
 from .records import doubtful_owners
 from .reports import FEEDBACK_ZIP, GRADES
+from .results import counted
 from .texts import in_words
 
 # exit statuses; click's own are 1 for an error and 2 for a wrong use
@@ -109,7 +110,7 @@ def _print_summary(learners: Sequence, out: Path, options: Options) -> None:
     states = Counter(learner.status for learner in learners)
     shares = ", ".join(f"{number} {state}" for state, number in states.most_common())
     click.echo(
-        f"{len(learners)} learners: {shares}.\n"
+        f"{counted(len(learners), 'learner')}: {shares}.\n"
         f"Grades: {out / GRADES}\n"
         f"Summary: {out / 'summary.html'}\n"
         f"Feedback: {out / 'feedback'}\n"

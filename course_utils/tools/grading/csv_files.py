@@ -47,7 +47,7 @@ def numbered_rows(path: str | Path, headings: Collection[str] = ()) -> Rows:
         if any(cells[len(header) :]):
             raise GradeError(
                 f"{shown}, {line}: there are more values than columns; quote any text that "
-                "contains a comma."
+                "contains the sign between columns."
             )
         # a row may be shorter than the header
         row = dict(zip_longest(header, cells[: len(header)], fillvalue=""))

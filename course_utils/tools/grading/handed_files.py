@@ -194,7 +194,8 @@ class _Packed(io.BufferedReader):
 def open_zip(path: Path, members: int) -> Generator[zipfile.ZipFile]:
     """An archive with at most this many members, without those in ignored folders.
 
-    Raises BadZipFile for one that is damaged or too large, OSError for a fault of the disk.
+    Raises BadZipFile for one that is too large, and that or another error of `zipfile` for one that
+    is damaged; OSError for a fault of the disk, see DAMAGED.
     """
     # 256 bytes for each entry of the directory, which has 46 and a path; and always more than the
     # megabyte that `_unpack` reads in one call
@@ -304,7 +305,7 @@ class _Unpacking:
     def _counted_excess(self, member: zipfile.ZipInfo, inner: tuple[str, ...], is_zip: bool) -> str:
         """Count a member. Returns why it is beyond the limits, "" if it is within them.
 
-        The caller takes its bytes from `bytes_left` once it is unpacked.
+        The caller takes the bytes of a notebook from `bytes_left` once it is unpacked.
         """
         path = inner if self.whole else ()
         self.notebooks[path] += 1
@@ -335,7 +336,8 @@ class _Unpacking:
 
 
 def _seconds(date: tuple[int, int, int, int, int, int]) -> float:
-    # a date in a zip, which is in local time, as seconds since 1970; 0 if there is no such date
+    # a date in a zip, which is in local time, as seconds since 1970; 0 if the system has no number
+    # for it; 31 February is the same as 3 March
     try:
         # mktime ignores the weekday and the day of the year; -1: it finds out about summer time
         return time.mktime((*date, 0, 0, -1))

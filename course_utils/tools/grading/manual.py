@@ -90,7 +90,7 @@ def _rows(path: Path, roster: Roster) -> Iterator[tuple[str, Key, dict[str, str]
         where = f"{path}, {line}: "
         row = {from_cells(column): from_cells(value) for column, value in guarded.items()}
         if not {"learner", "cell", "points"} <= set(row):
-            raise GradeError(f"{path} needs the columns {', '.join(COLUMNS)}. {UNCHANGED}")
+            raise GradeError(f"{path} needs the columns learner, cell and points. {UNCHANGED}")
         name = PARTICIPANT.sub(r"\1", row["learner"].strip())  # as Moodle's worksheet has it
         person = roster.find(name)
         learner_key = person.learner if person else name

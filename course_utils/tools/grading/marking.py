@@ -135,15 +135,15 @@ def _answer_function(source: str) -> str:
 def marking_fingerprint() -> str:
     """A checksum of all that a mark depends on, but for the submission and the run's options.
 
-    These are the checks, the course's functions and tables that checks and answers use, the
-    lessons' points, this grader, and the versions of the packages that compute.
+    These are the checks and their words, the course's functions and tables that checks and answers
+    use, the lessons' points, this grader, and the versions of the packages that compute.
     """
     checksum = hashlib.sha256(json.dumps(assignment(), sort_keys=True).encode())
     tools = PACKAGE / "tools"
     for path in sorted(PACKAGE.rglob("*")):
         # of the course's tools, only the grader changes a mark
         counts = path.is_relative_to(tools / "grading") or not path.is_relative_to(tools)
-        if counts and path.suffix in (".py", ".csv", ".safetensors"):
+        if counts and path.suffix in (".py", ".toml", ".csv", ".safetensors"):
             checksum.update(f"{path.relative_to(PACKAGE)} {path.stat().st_size}\n".encode())
             checksum.update(path.read_bytes())
     checksum.update(" ".join(f"{name}=={version(name)}" for name in PACKAGES).encode())

@@ -30,10 +30,11 @@ def export(learners: Sequence[LearnerRecord], course: str | Path) -> int:
     Changes this process for good: its search path for programs, and it shows no more warnings.
 
     Raises GradeError without the package nbgrader, if nbgrader refuses a lesson, and if the course
-    cannot be written; what is written until then stays.
+    cannot be written or lacks a cell of a lesson; what is written until then stays.
     """
     try:
-        from nbgrader.api import Gradebook  # pyrefly: ignore[missing-import] (an extra)
+        # pyrefly does not find these, of an extra
+        from nbgrader.api import Gradebook, MissingEntry  # pyrefly: ignore[missing-import]
         from nbgrader.apps import NbGraderAPI  # pyrefly: ignore[missing-import]
         from sqlalchemy.exc import SQLAlchemyError
         from traitlets.config import Config
@@ -44,9 +45,11 @@ def export(learners: Sequence[LearnerRecord], course: str | Path) -> int:
     # nbgrader runs alembic by name, which is beside this Python
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     folder = Path(course).resolve()
-    config = Config()
-    config.CourseDirectory.root = str(folder)
-    config.CourseDirectory.db_url = f"sqlite:///{folder / 'gradebook.db'}"
+    config = Config(
+        CourseDirectory={"root": str(folder), "db_url": f"sqlite:///{folder / 'gradebook.db'}"},
+        # completions have gaps too, and are no answers
+        ClearSolutions={"enforce_metadata": False},
+    )
     warnings.simplefilter("ignore")  # from SQLAlchemy, about nbgrader
     count = 0
     try:
@@ -60,7 +63,7 @@ def export(learners: Sequence[LearnerRecord], course: str | Path) -> int:
                         _write_points(book, learner, lesson)
                         _write_notebook(folder, released, learner, lesson)
                         count += 1
-    except (OSError, SQLAlchemyError) as error:
+    except (OSError, SQLAlchemyError, MissingEntry) as error:
         why = getattr(error, "strerror", None) or getattr(error, "orig", None) or error
         raise GradeError(
             f"Cannot write the nbgrader course {folder}: {why}; the tables are complete; run the "
@@ -91,9 +94,10 @@ def _release(course: Path, lesson: str, nbgrader: Any) -> Path:
             nbformat.write(notebook, source)
         reply = nbgrader.generate_assignment(assignment, force=True, create=True)
         if not reply["success"]:
-            why = reply.get("error") or reply.get("log", "")
-            # a log ends with what went wrong
-            raise GradeError(f"nbgrader did not accept {assignment}: {why.strip()[-300:]}")
+            report = "\n".join(reply.get(key, "") for key in ("error", "log"))
+            # the report ends by saying that there was an error, and names it above
+            errors = re.findall(r"\w+Error: .+", report) or [report.strip()]
+            raise GradeError(f"nbgrader did not accept {assignment}: {errors[-1][-300:]}")
     return released
 
 
@@ -132,7 +136,8 @@ def _write_points(book: Any, learner: LearnerRecord, lesson: str) -> None:
     student, assignment = student_id(learner), f"lesson-{lesson}"
     # beside the id of a cell, what nbgrader finds its grade and its comment by
     place = (parts()[lesson].stem, assignment, student)
-    first, _, last = learner.name.rpartition(" ")
+    # a roster from Canvas has "Lovelace, Ada"
+    first, _, last = " ".join(reversed(learner.name.split(", "))).rpartition(" ")
     book.update_or_create_student(
         student, first_name=first or None, last_name=last or None, email=learner.email or None
     )

@@ -125,7 +125,8 @@ def in_a_sentence(learner: LearnerRecord) -> str:
     """A learner's result as text for a comment field."""
     if learner.points is None:
         return (
-            "Not marked yet: the grader's marking process failed, which is not the learner's fault."
+            "Not marked yet: the grader failed or the file changed meanwhile, which is not the "
+            "learner's fault."
         )
     sentences = [f"{learner.points} of {learner.of} points."]
     has_nothing = learner.status == "nothing handed in" and not learner.given

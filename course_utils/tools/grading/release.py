@@ -33,14 +33,15 @@ def write_release(
     solutions: whether `solution` shows answers in the copies.
 
     The manifest has the version of the course, the lessons, `due`, the points of each exercise and
-    their sum ("of"), the ids of the cells that a person marks, and the SHA-256 of each file.
+    their sum ("of"), the ids of the cells that a person marks, and the SHA-256 of each other file.
 
     The same input gives the same bytes. Raises CopyError with a one-sentence message for a lesson
-    that does not exist or has no exercises, for a file there that no release wrote or that was
-    changed since, and if it cannot write.
+    that does not exist or has no exercises, without lessons, for a file there that no release wrote
+    or that was changed since, and if it cannot write.
     """
     try:
-        work = assignment(tuple(sorted(set(lessons))), Path(sources))
+        # without lessons, a key that is refused: `assignment` takes an empty tuple for all
+        work = assignment(tuple(sorted(set(lessons))) or ("",), Path(sources))
     except ValueError as error:
         raise CopyError(f"Cannot release this: {error}.") from None
     files = {}
@@ -82,16 +83,21 @@ def _refuse_changed(out: Path, digests: Mapping[str, str]) -> None:
     """Raise CopyError if a file that would be overwritten is neither of this release nor of the
     earlier one.
 
-    digests: the SHA-256 of each file of this release.
+    digests: the SHA-256 of each file of this release but its manifest.
     """
-    earlier = read_record(out / "manifest.json").get("sha256", {})
-    for name, digest in digests.items():
-        path = out / name
-        if path.exists() and file_sha256(path) not in (digest, earlier.get(name)):
-            raise CopyError(
-                f"{path} was changed after its release, so it was left unchanged. Choose another "
-                "folder, or move it away."
-            )
+    earlier = read_record(out / "manifest.json").get("sha256") or {}
+    others = [
+        out / name
+        for name, digest in digests.items()
+        if (out / name).exists() and file_sha256(out / name) not in (digest, earlier.get(name))
+    ]
+    # a manifest without checksums is none of ours
+    others += [] if earlier else out.glob("manifest.json")
+    if others:
+        raise CopyError(
+            f"{others[0]} was changed after its release, or no release wrote it, so it was left "
+            "unchanged. Choose another folder, or move it away."
+        )
 
 
 # the most points of each exercise and each hand-marked cell, by id
@@ -112,10 +118,11 @@ def _graded(copy: Any, points: Mapping[str, float], due: str) -> Any:
     listed = ", ".join(f"`{exercise}` {most}" for exercise, most in points.items())
     deadline = f" Due: {due}." if due else ""
     note = (
-        f"**Graded.** This lesson gives {sum(points.values())} points: {listed}.{deadline}"
-        "\n\nHand in this one file, under any name. Your functions are called on newly drawn "
-        "inputs, as `check` does it; nothing else in the notebook counts, not even outputs and "
-        "timing. Keep the names of the functions."
+        f"**Graded.** This lesson gives {counted(sum(points.values()), 'point')}: {listed}."
+        f"{deadline}"
+        "\n\nHand in this one file, under any name. Of what has points, functions are called on "
+        "newly drawn inputs, as `check` does it, and texts are read by a person; nothing else in "
+        "the notebook counts, not even outputs and timing. Keep the names of the functions."
     )
     # below the title
     copy.cells.insert(1, nbformat.v4.new_markdown_cell(note, id="graded"))

@@ -30,8 +30,8 @@ MARK_STATUSES = {
 STATUSES = {
     NOTHING: "Nothing was handed in under this name.",
     NOT_MARKED: (
-        "Your submission is not marked yet because the grader failed. This is not your fault and "
-        "costs no points."
+        "Your submission is not marked yet because the grader failed or the file changed meanwhile. "
+        "This is not your fault and costs no points."
     ),
     UNREADABLE: "Your submission could not be read.",
     "crashed": "Some of your code ended the Python process that ran it.",
@@ -251,7 +251,8 @@ def gravest(states: Collection[str]) -> str:
 def result_from(data: dict[str, Any]) -> Result:
     """A result from its JSON form.
 
-    Raises ValueError for missing or unknown keys. The types of the values are not checked.
+    Raises ValueError for an unknown key, and if "exercises" or a field without a default is missing.
+    The types of the values are not checked.
     """
     try:
         return replace(

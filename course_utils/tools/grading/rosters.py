@@ -100,8 +100,10 @@ def learner_in(cells: Mapping[str, str]) -> Learner:
     values = {kind: _first_filled(cells, columns) for kind, columns in COLUMNS.items()}
     key = for_keys(PARTICIPANT.sub(r"\1", values["id"]) or values["email"])
     name, first = values["name"], values["first"]
-    # if a column Name lacks the first name that another column has, it holds the last name
-    if first not in name or not name:
+    # if a column Name lacks the first name that another column has, it holds the last name; Jansen
+    # lacks Jan, but scripts without capitals may leave no space between names, as in Chinese
+    is_part = first in name and first.upper() == first.lower()
+    if not name or not (is_part or _words(first) <= _words(name)):
         name = f"{first} {values['last'] or name}".strip()
     ids = [cells.get(column, "") for column in COLUMNS["id"]]
     return Learner(

@@ -135,7 +135,7 @@ def _names(
 
 @functools.cache
 def changed(statement: ast.stmt) -> frozenset[str]:
-    """Names whose values a statement may change without binding them: x[0] = 1, x.y = 1,
+    """Names whose values a statement may change without binding them: x[0] = 1, del x.y,
     x.append(1).
 
     A call of any method counts if its result is not used. Nested statements count too, except those
@@ -150,11 +150,11 @@ def changed(statement: ast.stmt) -> frozenset[str]:
         left += ast.iter_child_nodes(node)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             target = node.value.func
-        elif isinstance(getattr(node, "ctx", None), ast.Store):
+        elif isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
             target = node
         else:
             continue
-        # from x.y[0] to x; a plain name is bound or called, not changed
+        # from x.y[0] to x; a plain name is bound, deleted or called, not changed
         while isinstance(target, (ast.Attribute, ast.Subscript)):
             target = target.value
             if isinstance(target, ast.Name):
