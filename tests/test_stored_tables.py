@@ -16,13 +16,20 @@ from course_utils.trainings import (
     search,
 )
 
-# (table, columns that together name a row, number of its rows or None)
+# (table, columns that together name a row, number of its rows or None); "index" is the row's place,
+# in tables whose rows are those of another one in its order.
 # The factors of a number are how many values each column has, in this order, unless a comment says
 # otherwise.
 STORED = [
     (learning_curve.CURVE, ["examples", "seed", "classifier"], 4 * 5 * 6),
+    # sentences of the test part, and of the validation part
+    (learning_curve.ANSWERS, ["index"], 1500),
+    (learning_curve.VALIDATION, ["index"], 500),
     # for each of 5 choices what to train: 3 rates with one seed, one of them with 4 further seeds
     (depth.TABLE, ["trained", "learning_rate", "seed"], 5 * (3 + 4)),
+    (depth.ANSWERS, ["index"], 1500),
+    # three pairs of each triplet of the test part
+    (pairs.ANSWERS, ["index"], 198 * 3),
     (pairs.SPLIT, ["triplet", "turn"], 99 * 3),
     (negation.FILE, ["recipe", "seed", "measure"], 6 * 5 * 3),
     (negation.GAIN, ["recipe", "seed", "measure"], 4 * 5 * 3),
@@ -35,8 +42,13 @@ STORED = [
     # 7 kinds and numbers of vectors
     (growth.FILE, ["vectors", "n", "width"], 7 * 6),
     (search.RUNS, ["way", "query"], 10 * 192),
+    (search.REVIEWS, ["query"], 204),
     # as many rows for each query as it has candidates
     (rerank.SCORES, ["query", "name"], None),
+    # the pages whose summary can serve as a question
+    (rerank.MINED, ["question"], 1293),
+    # one for each 40 steps of the training, and the last
+    (rerank.STEPS, ["step"], 12),
 ]
 # (value, low, high): where a table has these three columns, the value is between the other two
 INTERVALS = [
@@ -53,7 +65,7 @@ INTERVALS = [
     "file, key_columns, n_rows", STORED, ids=[file.stem for file, *_ in STORED]
 )
 def test_a_stored_table_is_whole_and_its_numbers_fit_each_other(file, key_columns, n_rows):
-    stored = pd.read_csv(file)
+    stored = pd.read_csv(file).reset_index()
     assert not stored.duplicated(key_columns).any()
     assert stored.notna().all(axis=None)
     assert n_rows is None or len(stored) == n_rows

@@ -106,6 +106,7 @@ ROSTERS = {
         "id,name,first name\n1,Simon Paul Weber,Simon Paul\n",
         {"1": ("Simon Paul Weber", "", "", "")},
     ),
+    "a last name alone": ("id;Nachname\n1;Weber\n", {"1": ("Weber", "", "", "")}),
     "empty lines": ("id,name\n,\nada,Ada\n , \n,\n", {"ada": ("Ada", "", "", "")}),
 }
 

@@ -73,8 +73,14 @@ def sentence_trainer(tiny, folder, **changes):
 
 with_and_without_a_bar = pytest.mark.parametrize(
     "make, has_bar",
-    [(classifier, False), (classifier, True), (sentence_trainer, False)],
-    ids=["classifier", "with a bar", "pairs"],
+    [
+        (classifier, False),
+        (classifier, True),
+        # for one that has the library's bar, which prints each loss
+        (lambda *folders: classifier(*folders, disable_tqdm=False), True),
+        (sentence_trainer, False),
+    ],
+    ids=["classifier", "with a bar", "in place of the library's", "pairs"],
 )
 
 

@@ -25,12 +25,14 @@ COMPARES = re.compile(
     r"less|level|longer|lost|lower|lowest|more|most|mostly|nearer|nearest|no difference|only|rises?|rose|shorter|"
     r"smaller|than|usually|worse|worst)\b"
 )
-# Five cells: imports; numbers that hang on a seed; texts, and a table with a row for each; a list;
-# and the last cell, which changes the list in place.
+# Five cells: imports; numbers that hang on a seed, and how often they were drawn anew; texts, and a
+# table with a row for each; a list; and the last cell, which changes the list in place.
 LESSON = """
-import numpy as np, pandas as pd
+import itertools, numpy as np, pandas as pd
+counter = itertools.count()
 ===
 drawn = np.random.default_rng(3).normal(1, 1, size=40)
+drawn_anew = next(counter)
 ===
 texts, kinds = [f"text {number}" for number in range(40)], pd.DataFrame({"word": np.repeat([*"abcd"], 10)})
 def number_of_texts(): return len(texts)
@@ -105,6 +107,10 @@ TRUE_CLAIMS = {
         " and len(texts) == len(kinds)",
         {"half": "kinds, texts", "by": "word"},
     ),
+    "a_cell_that_must_also_run_runs_again": (
+        "len(texts) == 40 or drawn_anew > 0",
+        {"half": "texts", "also": ("draw",)},
+    ),
 }
 
 
@@ -113,9 +119,13 @@ def test_a_claim_holds_in_each_variation(claim, variation, vary):
     assert vary(claim, **variation) == ([], "")
 
 
-def test_each_half_turns_a_claim_about_all_rows(vary):
-    turned, _ = vary("len(texts) == 40", half="texts")
-    assert turned == [*range(10)]
+@pytest.mark.parametrize(
+    "variation",
+    [{"half": "texts"}, {"half": "kinds, texts", "by": "word"}],
+    ids=["of rows", "of groups"],
+)
+def test_each_half_turns_a_claim_about_all_rows(variation, vary):
+    assert vary("len(texts) == 40", **variation) == ([*range(10)], "")
 
 
 def test_verdicts_that_are_varied_alike_share_a_run_and_an_error_stays_with_its_own(
@@ -132,8 +142,7 @@ def test_verdicts_that_are_varied_alike_share_a_run_and_an_error_stays_with_its_
     monkeypatch.setattr(verdicts, "run", run)
     (alike,) = small.varied_alike()
     above, error, is_fresh = small.outcomes(alike, "default_rng(5)").values()
-    assert above is True
-    assert is_fresh is True
+    assert [above, is_fresh] == [True, True]
     assert type(error) is ZeroDivisionError
     # the cell with the seed, the one that makes `seen`, and the last, which appends to it
     started = [call.args[0] for call in run.call_args_list]
@@ -184,6 +193,10 @@ def test_one_in_ten_may_turn_and_an_open_one_may_turn_always(
     printed = capsys.readouterr().out
     assert f"1 {outcome}" in printed
     assert ", ".join(map(str, turned)) in printed
+
+
+def test_a_lesson_that_the_list_lacks_is_named():
+    assert verdicts.main(["99"]) == "verdicts.toml has no lesson 99"
 
 
 # ---------------------------------------------------------------- the list

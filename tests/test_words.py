@@ -13,16 +13,20 @@ WORDS = {
         "title": "X",
         "hints": ["Think."],
         "no_card": "sum",
-        "mistakes": {"sum": {"breaks": ["the mean"]}, "half": {"does": "You halve."}},
+        "mistakes": {
+            "sum": {"breaks": ["the mean"]},
+            "half": {"does": "You halve."},
+            "twice": {"does": "You double.", "because": "Once is enough."},
+        },
     },
 }
-# with two imitations of the mistake `sum`, and one of `half`
+# with two imitations of the mistake `sum`, and one of each other
 EXERCISE = exercise(
     "04-x",
     cases=None,  # nothing is drawn here
     reference=lambda table, i=0: table,  # `i` has a default, so learners do not get it
     words=WORDS,
-)(sum=[abs, min], half=abs)  # any functions: they are not called
+)(sum=[abs, min], half=abs, twice=abs)  # any functions: they are not called
 KEYS_OF_AN_EXERCISE = {"title", "hints", "mistakes", "no_card", "shown_in"}
 KEYS_OF_A_MISTAKE = {"does", "because", "breaks", "shown_in"}
 TASKS = tasks_of(LESSONS)
@@ -34,18 +38,18 @@ def test_arguments_are_the_parameters_without_a_default():
 
 
 def test_a_mistake_has_its_words_shared_or_own():
-    added, halved = EXERCISE.mistakes
+    added, halved, _ = EXERCISE.mistakes
     assert [added.message, halved.message] == ["You add. Divide.", "You halve."]
     assert added.breaks == ("the mean",)
 
 
 def test_a_mistake_makes_no_card_if_the_words_say_so_or_do_not_say_why_it_is_wrong():
-    # `no_card` names the first; a card of the second would explain nothing
-    assert [mistake.card for mistake in EXERCISE.mistakes] == [False, False]
+    # `no_card` names the first; a card of the second would explain nothing; the third makes one
+    assert [mistake.card for mistake in EXERCISE.mistakes] == [False, False, True]
 
 
 def test_a_mistake_has_all_its_imitations():
-    assert [mistake.imitations for mistake in EXERCISE.mistakes] == [(abs, min), (abs,)]
+    assert [mistake.imitations for mistake in EXERCISE.mistakes] == [(abs, min), (abs,), (abs,)]
 
 
 @pytest.mark.parametrize("lesson", LESSONS)

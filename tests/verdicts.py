@@ -392,11 +392,12 @@ def report(verdict, turned, wrong):
     return outcome
 
 
-# `lessons` are numbers as "4" or keys as "04"; none means all. Returns the exit status: 1 if a
-# conclusion turns or could not be judged, else 0.
+# `lessons` are numbers as "4" or keys as "04"; none means all. Returns what `sys.exit` takes: 1 if
+# a conclusion turns or could not be judged, a sentence about lessons that the list lacks, else 0.
 def main(lessons):
-    os.environ.update(TQDM_DISABLE="1", OMP_NUM_THREADS="1")
     chosen = [as_key(lesson) for lesson in lessons] or list(verdicts())
+    if unknown := set(chosen) - verdicts().keys():
+        return f"{LIST.name} has no lesson {', '.join(sorted(unknown))}"
     counts = dict.fromkeys(("holds", "open", "TURNS", "WRONG"), 0)
     with ProcessPoolExecutor(WORKERS, max_tasks_per_child=1) as pool:
         for key, (results, seconds) in zip(chosen, pool.map(judged, chosen)):
@@ -408,4 +409,6 @@ def main(lessons):
 
 
 if __name__ == "__main__":
+    # for the processes of the lessons
+    os.environ.update(TQDM_DISABLE="1", OMP_NUM_THREADS="1")
     sys.exit(main(sys.argv[1:]))

@@ -127,10 +127,17 @@ def table(seconds_of, numbers_of_workers, cores):
 
 
 @click.command()
-@click.option("--size", default=200, show_default=True, help="Hand-ins of the class.")
+@click.option(
+    "--size",
+    type=click.IntRange(min=1),
+    default=200,
+    show_default=True,
+    help="Hand-ins of the class.",
+)
 @click.option(
     "--nbgrader",
     "nbgrader_size",
+    type=click.IntRange(min=1),
     default=4,
     show_default=True,
     help="Hand-ins that nbgrader marks.",

@@ -100,7 +100,13 @@ def column(functions, sentences, seconds):
 
 
 @click.command()
-@click.option("--rounds", default=5, show_default=True, help="How often both sides take turns.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="How often both sides take turns.",
+)
 @click.option(
     "--write/--no-write", default=True, show_default=True, help="Renew the table in README.md."
 )

@@ -1,7 +1,7 @@
 """Submissions that attack the grader or are broken. Those that are odd but honest stand in odd.py.
 
 Most of them are data: the files in hostile/, which README.md explains. They answer lesson 04 with an attack in place of
-mean pooling, and the other exercises wrongly. Here is what a program has to build, and what the files refer to.
+mean pooling, and two other exercises wrongly. Here is what a program has to build, and what the files refer to.
 """
 
 import json

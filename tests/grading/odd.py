@@ -1,9 +1,10 @@
 """Notebooks that are odd but honest: what is odd, and the points that each deserves.
 
 test_odd_kernel.py proves the points with a real kernel; test_odd.py compares the grader with them.
-Most are data: the files in odd/, which README.md explains. All but those in odd/less.md answer
-lesson 04 rightly, and mean pooling oddly. Here is what a program has to build; its sentence, which
-says what is odd, is in those files, too.
+Most are data: the files in odd/, which README.md explains. All answer lesson 04 rightly, and mean
+pooling oddly, but for those that name the exercises that they lose: nearly all of them are in
+odd/less.md. Here is what a program has to build; its sentence, which says what is odd, is in those
+files, too.
 """
 
 import json

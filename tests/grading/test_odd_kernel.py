@@ -99,9 +99,9 @@ def warm(tmp_path_factory):
     more slowly.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.delenv(SOCKET, raising=False)
         patch.delenv(COLD, raising=False)
-        # start_warm sets this to its own
+        # start_warm sets these to its own; set here, they are as before once the tests are done
+        patch.setenv(SOCKET, "")
         patch.setenv("JUPYTER_DEFAULT_PROVISIONER_NAME", "local-provisioner")
         # hide the settings of the user who runs the tests
         for name in ("HOME", "IPYTHONDIR", "JUPYTER_RUNTIME_DIR"):
