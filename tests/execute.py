@@ -18,11 +18,17 @@ KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 
 def lessons(patterns=()):
-    """The source lessons in reading order, then the glossary; with patterns, those whose names contain one of them."""
+    """The source lessons in reading order, then the glossary.
+
+    With patterns, those whose names contain one of them; SystemExit if there is none.
+    """
     paths = [*parts().values(), NOTEBOOKS / "glossary.ipynb"]
-    return [
+    chosen = [
         path for path in paths if not patterns or any(pattern in path.name for pattern in patterns)
     ]
+    if not chosen:  # pytest takes no path for all of its tests
+        raise SystemExit(f"No lesson has in its name: {' '.join(patterns)}")
+    return chosen
 
 
 def without_library_frames(traceback):
@@ -35,8 +41,8 @@ def without_library_frames(traceback):
 def execute(path):
     """Run one notebook in place.
 
-    If a cell fails that is not tagged to do so, raises nbclient's CellExecutionError, and the file
-    stays unchanged.
+    If a cell fails that is not tagged to do so, or takes too long, raises nbclient's
+    CellExecutionError or CellTimeoutError, and the file stays unchanged.
     """
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:

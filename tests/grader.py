@@ -198,7 +198,8 @@ def solutions(lesson):
 def hand_in(lesson, **answers):
     """A learner's copy of a lesson with these answers, as {exercise name with "_" for "-": source}.
 
-    The source "solution" means the lesson's own answer. Other exercises stay stubs; all="solution" solves everything.
+    The source "solution" means the lesson's own answer. Other exercises stay stubs; all="solution"
+    solves everything. Fails if the lesson itself has no exercise of a name.
     """
     copy = learner_copy(nbformat.read(parts()[lesson], as_version=4))
     for cell in copy.cells:
@@ -207,8 +208,9 @@ def hand_in(lesson, **answers):
             exercise = marks["grade_id"]
             # "04-mean-pool" is the argument mean_pool
             name = exercise.partition("-")[2].replace("-", "_")
-            answer = answers.get(name, answers.get("all", cell.source))
+            answer = answers.pop(name, answers.get("all", cell.source))
             cell.source = solutions(lesson)[exercise] if answer == "solution" else answer
+    assert answers.keys() <= {"all"}, "an unknown exercise"
     return nbformat.writes(copy) + "\n"
 
 

@@ -9,7 +9,7 @@ import os
 import sys
 
 import pytest
-from nbclient.exceptions import CellExecutionError
+from nbclient.exceptions import CellControlSignal
 
 from course_utils._support.notebooks import parts
 from course_utils.tools.authoring import ROOT, renew
@@ -70,7 +70,7 @@ def main(key):
         print(f"Executing {path.name}", flush=True)
         execute(path)
         changed += renew(key)  # a new picture counts in the minutes
-    except (ValueError, PublishError, CellExecutionError) as error:
+    except (ValueError, PublishError, CellControlSignal) as error:  # a cell failed or took too long
         return str(error)
     renewed = ", ".join(str(file.relative_to(ROOT)) for file in dict.fromkeys(changed))
     print(f"Renewed: {renewed or 'nothing but outputs'}", flush=True)

@@ -1,8 +1,8 @@
 """Ask every address in the documents and in the lessons' text whether it answers.
 
-`python -m tests.links` fails for pages that are gone (404, 410) and for hosts that do not exist or
-do not answer. A page that refuses programs, or whose server is ill today, is listed and does not
-fail. Needs nothing but Python, and the internet.
+`python -m tests.links` fails for pages that are gone (404, 410), and for hosts that do not exist, do
+not answer or have a damaged certificate. A page that refuses programs, or whose server is ill
+today, is listed and does not fail. Needs nothing but Python, and the internet.
 """
 
 import json
@@ -15,12 +15,13 @@ from http.client import HTTPException, InvalidURL
 
 from .canary import ROOT  # `.project` needs packaging
 
-# up to a blank, a quotation mark or a bracket; a pair of round brackets may belong to an address
-ADDRESS = re.compile(r"https?://\w(?:[^\s<>\"'`\](){}\\|]|\([^\s()]*\))*")
+# up to a blank, a quotation mark or a bracket; a pair of round brackets may belong to an address,
+# and what goes on with {name} is none
+ADDRESS = re.compile(r"https?://\w(?:[^\s<>\"'`\](){}\\|]|\([^\s()]*\))*+(?!\{)")
 GONE = (404, 410)  # HTTP statuses
 SECONDS = 20  # that a server has for each part of its answer
-# this machine, a host given by numbers, an example, a name that is yet to be filled in
-NOT_ASKED = re.compile(r"https?://(localhost\b|[\d.]+([:/]|$)|[\w.-]*\bexample\b|[^/]*[{$*])")
+# this machine, a host given by numbers, an example, a host with a part that is yet to be filled in
+NOT_ASKED = re.compile(r"https?://(localhost\b|[\d.]+([:/]|$)|[\w.-]*\bexample\b|[^/]*[$*])")
 SKIPPED = {".venv", ".git", "build", "workspace", ".pytest_cache"}
 
 

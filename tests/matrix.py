@@ -48,7 +48,7 @@ def compare(notebooks, setting):
         capture_output=True,
         text=True,
     )
-    return done.returncode == 0, done.stdout
+    return done.returncode == 0, done.stderr + done.stdout
 
 
 def main(patterns):
@@ -58,8 +58,10 @@ def main(patterns):
     for setting in tqdm(SETTINGS, unit="setting"):
         passed, output = compare(chosen, setting)
         failed += not passed
-        # the last line is pytest's summary; tqdm's `write` does not break into the bar
-        tqdm.write(f"{'ok  ' if passed else 'FAIL'}  {setting}: {output.strip().splitlines()[-1]}")
+        # of pytest; "" if an instruction that the setting lacks ended it
+        summary = output.strip().rpartition("\n")[2]
+        # tqdm's `write` does not break into the bar
+        tqdm.write(f"{'ok  ' if passed else 'FAIL'}  {setting}: {summary}")
         if not passed:
             tqdm.write(output)
     print(f"{len(SETTINGS) - failed} passed, {failed} failed")

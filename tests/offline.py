@@ -10,7 +10,6 @@ import struct
 import sys
 import time
 import urllib.request
-from urllib.error import URLError
 
 from course_utils._support.namespaces import NEW_NETWORK, call_libc, own_users
 
@@ -54,12 +53,13 @@ def interfaces():
 def open_when_ready(address, seconds=60):
     """The answer of a server on this machine, which may still be starting; the caller closes it.
 
-    An error status counts as no answer. Fails if there is no answer in that time.
+    An error status counts as no answer, as does a connection that breaks off. Fails if there is no
+    answer in that time.
     """
     until = time.monotonic() + seconds
     while True:
         try:
             return urllib.request.urlopen(address, timeout=seconds)
-        except URLError:
+        except OSError:  # urllib's errors, and those of the connection
             assert time.monotonic() < until, f"{address} does not answer"
             time.sleep(0.2)

@@ -1,4 +1,4 @@
-"""What the tests of the grader's pages share: a parser that is strict, attacks on it, and an invented class."""
+"""What the tests of the grader's pages share: a strict parser, texts that attack, an invented class."""
 
 import random
 import re
@@ -24,7 +24,9 @@ ATTACKS = [
     "javascript:alert(1)",
     "`<b>x</b>`",
 ]
-INVISIBLE = [  # control characters, signs that turn the direction of a text, half a character, a tag
+# control characters, signs that turn the direction of a text, the end of a line, a byte order mark,
+# half a character, a tag
+INVISIBLE = [
     "\0",
     "\x1b",
     "\x7f",
@@ -99,7 +101,8 @@ def invented(count, seed=3):
 
 
 class Page(HTMLParser):
-    """A page; the test fails if its tags are not closed in their order, or it has a comment.
+    """A page; the test fails if its tags are not closed in their order, or it has a comment, or a
+    tag the same attribute twice.
 
     `soup` is the parsed page, `tags` [(name, {attribute: value})], `attributes` all pairs of an
     attribute and its value, and `text` its text with single spaces.

@@ -113,7 +113,11 @@ def disturbed(function, noise, *, exact_for_whole_numbers):
 
 
 def are_whole(numbers):
-    """Whether an argument holds whole numbers only, or no numbers at all."""
+    """Whether an argument holds whole numbers only, or no numbers at all.
+
+    What is neither a number, a tensor, an array nor a list counts as the latter: a text, say, but
+    also a sparse matrix.
+    """
     if isinstance(numbers, torch.Tensor):
         if not numbers.is_floating_point():
             return True
@@ -124,7 +128,7 @@ def are_whole(numbers):
         return numbers.dtype.kind != "f" or bool((numbers == numbers.round()).all())
     if isinstance(numbers, (list, tuple)):
         return all(are_whole(entry) for entry in numbers)
-    return True
+    return not isinstance(numbers, (float, np.floating)) or numbers.is_integer()
 
 
 def disturb_laid_out_products(noise):

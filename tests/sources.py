@@ -15,7 +15,7 @@ SOURCES = {key: nbformat.read(path, as_version=4) for key, path in parts().items
 # the cores that have exercises, questions from memory, a lecture and verdicts: all but pages
 DIVIDED = [key for key in cores() if kind_of(SOURCES[key]) != "page"]
 # such as -1,234.56, and no part of a word or of a version such as 1.2.3
-NUMBER = re.compile(r"(?<![\w.,])-?\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
+NUMBER = re.compile(r"(?<![\w.,])-?\d+(?:,\d{3})*(?:\.\d+)?(?!\w|\.\d)")
 
 
 def tags(cell):

@@ -49,8 +49,9 @@ def test_attend_gives_the_models_own_attentions(encoder, eager, texts):
 
 @pytest.mark.parametrize("training", [False, True])
 @pytest.mark.parametrize("fails", [False, True])
-def test_attend_leaves_the_shared_model_as_it_was(tiny, monkeypatch, training, fails):
+def test_attend_leaves_the_shared_model_as_it_was(tiny, monkeypatch, request, training, fails):
     tokenizer, model = models.load_encoder(tiny)
+    request.addfinalizer(model.eval)  # later tests expect the shared model so
     model.train(training)
     usual = model.config._attn_implementation
     while_running = []  # (implementation, training) of each call of the model
@@ -72,7 +73,6 @@ def test_attend_leaves_the_shared_model_as_it_was(tiny, monkeypatch, training, f
     assert while_running == [("eager", False)]
     assert model.config._attn_implementation == usual
     assert model.training == training
-    model.eval()  # later tests expect the shared model so
 
 
 @pytest.mark.parametrize("texts", [(["a", "b"],), (None,), (3,), (b"a",), ("a", ["b"]), ("a", 3)])

@@ -701,7 +701,10 @@ def test_a_link_to_nothing_stops_the_book_and_the_older_one_stays(tmp_path, less
     with pytest.raises(PublishError, match=r"01_two.*nowhere") as error:
         write_quick_book(tmp_path / "book", lessons)
     assert "\n" not in str(error.value)
-    assert (tmp_path / "book" / "index.html").exists()
+    assert all(
+        (tmp_path / "book" / name).read_bytes() == (small_book.site / name).read_bytes()
+        for name in ("index.html", "01_two.html")
+    )
 
 
 @pytest.mark.parametrize(

@@ -125,8 +125,7 @@ def test_a_copy_for_colab_is_the_learners_with_two_more_cells(moved):
         copy = nbformat.read(path, as_version=4)
         nbformat.validate(copy)
         title, note, install, *rest = copy.cells
-        assert note.id == "in-colab"
-        assert install.id == "install-the-course"
+        assert (note.id, install.id) == ("in-colab", "install-the-course")
         assert "Save a copy in Drive" in note.source
         assert install.metadata.cellView == "form"
         learners = learner_copy(nbformat.read(ROOT / "notebooks" / path.name, as_version=4))

@@ -275,6 +275,7 @@ def test_a_damaged_folder_of_the_library_is_named(name, text, words, tiny, tmp_p
 
 
 SEQUENCES = {  # what makes a sequence of a list of strings
+    "the list itself": lambda sentences: sentences,
     "tuple": tuple,
     "iterator": iter,
     "generator": lambda sentences: (text for text in sentences),
@@ -470,7 +471,7 @@ def test_a_shared_pair_that_somebody_changed_gives_the_same_and_stays_changed(
             assert np.array_equal(embed(sentences), before)
         assert model.training
         assert model.embeddings.dropout.training, "every part, not only the model"
-        assert tokenizer.truncation_side == "left"
+        assert tokenizer.padding_side == tokenizer.truncation_side == "left"
     finally:
         model.eval()
         tokenizer.padding_side = tokenizer.truncation_side = "right"

@@ -49,9 +49,7 @@ def test_a_hand_in_that_was_replaced_says_nothing_any_more():
     ada = learners(
         ("ada", "old.ipynb", 1, result(state="timeout")), ("ada", "new.ipynb", 2, result(*ALL_04))
     )["ada"]
-    assert ada.points == FULL
-    assert ada.status == "ok"
-    assert ada.files == ["new.ipynb"]
+    assert (ada.points, ada.status, ada.files) == (FULL, "ok", ["new.ipynb"])
     assert ada.problems == ["problem of ok"]
     assert "more than once; the latest counts: new.ipynb" in ada.notes[0]
 
@@ -188,8 +186,7 @@ def test_a_cell_that_cannot_be_read_is_not_missing():
         marked.exercises[first], status="missing", state="unreadable cell", reason="no Python"
     )
     ada = learners(("ada", "a.ipynb", 1, marked))["ada"]
-    assert ada.status == "unreadable cell"
-    assert ada.reason == f"{first}: no Python"
+    assert (ada.status, ada.reason) == ("unreadable cell", f"{first}: no Python")
     assert ada.points == FULL - points_of(first)
 
 
@@ -266,8 +263,7 @@ NOT_MARKED_THEN_FULL = [("ada", "a.ipynb", 1, FAILED), ("ada", "b.ipynb", 2, res
 
 def test_a_later_hand_in_of_the_lesson_counts_in_its_place():
     ada = learners(*NOT_MARKED_THEN_FULL)["ada"]
-    assert ada.points == FULL
-    assert ada.status == "ok"
+    assert (ada.points, ada.status) == (FULL, "ok")
     assert ada.notes == ["not marked: a.ipynb: its marking process ended twice"]
 
 

@@ -164,7 +164,9 @@ def test_a_link_is_gone_only_if_it_is_not_found_twice(answers, state, monkeypatc
 def test_links_are_found_where_people_read_them(tmp_path):
     (tmp_path / "notebooks").mkdir()
     # addresses that are examples, or not of the internet
-    not_asked = "`http://localhost:8888` https://c.example/ http://10.0.0.1:8 https://"
+    not_asked = (
+        "`http://localhost:8888` https://c.example/ http://10.0.0.1:8 https://e.{us}/ https://"
+    )
     (tmp_path / "a.md").write_text(f"[one](https://a.org/x_(y)#part), <https://b.org>. {not_asked}")
     cells = [
         {"cell_type": "markdown", "source": ["See [it](https://d.org/e)."]},
