@@ -198,8 +198,11 @@ def _question(lesson: str, cells: list[NotebookNode], index: int) -> Question:
 
 def _exported(option: Option) -> Option:
     """An option in XHTML, whose explanation says first whether it is right."""
-    verdict = "Right" if option.right else "No"
-    return Option(xhtml(option.text, inline=True), xhtml(f"{verdict}. {option.why}"), option.right)
+    return Option(
+        xhtml(option.text, inline=True),
+        xhtml(f"{'Right' if option.right else 'No'}. {option.why}"),
+        option.right,
+    )
 
 
 def _introduction_in(cell: NotebookNode) -> str:
