@@ -29,7 +29,8 @@ def attend(
     """Run one sentence (or a pair of sentences) through an encoder and return its attention
     weights.
 
-    text, pair: strings. The text is not truncated to the model's length.
+    text, pair: strings. They are not truncated to the model's length; for more tokens than its
+    position table has rows, 512 in BERT, the model raises an error of its own.
     model: what `load_encoder` or `load_masked_lm` returns; the course's encoder by default. For
     this call, the model uses the "eager" implementation, the only one that returns attention
     weights, and evaluation mode; both are restored afterwards.

@@ -142,7 +142,8 @@ def bootstrap(
     Returns (value, low, high). For "is A better than B?", let the statistic be a difference; its
     interval contains 0 if chance may be the reason. Equal to scipy.stats.bootstrap(paired=True,
     method="percentile") with the same generator. Raises ValueError for `repeats` below 1 or a
-    `level` outside 0 to 1, TypeError or ValueError for unfit columns.
+    `level` outside 0 to 1, TypeError or ValueError for unfit columns, and what the statistic
+    raises, also for a resample: one of few rows may be constant or lack a class.
     """
     pairs = _columns(*columns)
     if repeats < 1 or not 0 < level < 1:

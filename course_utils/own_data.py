@@ -234,7 +234,7 @@ def _refuse_any(values: pd.Series, what: str, known: Iterable[str] = ()) -> None
     if len(values):
         near = difflib.get_close_matches(values.iloc[0], known, n=1)
         suggestion = f"; did you mean {near[0]}?" if near else ""
-        raise DataError(f"{what} {_listed(values)}{suggestion}")
+        raise DataError(f"{what} {_listed(value or '(empty)' for value in values)}{suggestion}")
 
 
 def _texts_of(table: pd.DataFrame | str, columns: Sequence[str], name: str) -> pd.DataFrame:

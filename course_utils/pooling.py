@@ -78,7 +78,7 @@ def normalise(vectors: torch.Tensor) -> torch.Tensor:
     vectors: tensor (..., hidden).
 
     Returns a tensor of the same shape. Lengths below 1e-12 count as 1e-12, as in
-    `torch.nn.functional.normalize`; in half precision the limit is its smallest normal number.
+    `torch.nn.functional.normalize`; in float16 the limit is its smallest normal number.
     Raises TypeError unless `vectors` is a floating-point tensor.
     """
     if not isinstance(vectors, torch.Tensor) or not vectors.is_floating_point():

@@ -21,7 +21,8 @@ def setup(seed: int = 0, solutions: bool = True, online: bool = False) -> None:
     - The packaged encoder has its public name, "sentence-transformers/all-MiniLM-L6-v2", for all
       libraries, without a network: `huggingface_hub.constants` are those of a cache that holds it,
       beside the models of your own cache. With `online=True`, or if COURSE_ENCODER names a model of
-      the hub, they are what they are without this course.
+      the hub, they are what they are without this course. Without a network, IPython's handler of
+      OSError adds a note to those that name the hub.
     - transformers loads quietly: no progress bars, errors only. Its tokenizers no longer warn about
       forked processes (TOKENIZERS_PARALLELISM is "false", unless it is set).
     - huggingface_hub and sentence-transformers log errors only. The progress bars of the latter are

@@ -99,9 +99,9 @@ def save_model(model: SentenceTransformer | PreTrainedModel, folder: str | Path)
     written, the library's error says why, and what was there stays.
     """
     folder = Path(folder).expanduser().resolve()
-    # both kinds of model write a config.json
     is_free = not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
-    if not is_free and not (folder / "config.json").is_file():
+    # transformers writes the one file, Sentence Transformers the other, and often both
+    if not (is_free or (folder / "config.json").is_file() or (folder / "modules.json").is_file()):
         raise FileExistsError(
             f"{folder} is there already and holds no model, so it is left alone. Choose another name"
         )

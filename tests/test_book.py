@@ -711,6 +711,7 @@ def test_a_link_to_nothing_stops_the_book_and_the_older_one_stays(tmp_path, less
     ("content", "sentence"),
     [
         *((text, "damaged") for text in ("", "[]", "{}", '{"cells": [')),
+        ('{"nbformat": 4, "nbformat_minor": "x", "metadata": {}, "cells": []}', "damaged"),
         (lesson(view("")), r"cell view .*picture that has no alt text"),
         (lesson(diagram("")), r"cell boxes .*no alt text"),
         (lesson(diagram(inside="<rect>")), r"picture of the cell boxes cannot be drawn"),
@@ -722,6 +723,7 @@ def test_a_link_to_nothing_stops_the_book_and_the_older_one_stays(tmp_path, less
         "list",
         "dict",
         "cut off",
+        "no number",
         "view without alt",
         "diagram without alt",
         "bad svg",

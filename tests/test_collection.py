@@ -277,6 +277,7 @@ def test_empty_cells_of_excel_and_blanks_in_names_do_not_matter():
         ),
         (QUERIES + "c,dev,what", JUDGEMENTS, "queries: this query comes twice what"),
         (QUERIES + "c,dev,", JUDGEMENTS, "queries: there is no query for c"),
+        (QUERIES + "c,,x", JUDGEMENTS, 'queries: part must be "dev" or "test"; got (empty)'),
         (QUERIES + "c,train,x", JUDGEMENTS, 'queries: part must be "dev" or "test"; got train'),
         (QUERIES, JUDGEMENTS + "z,one.md,1", "judgements: there is no query with the id z"),
         (

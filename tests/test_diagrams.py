@@ -116,7 +116,7 @@ def test_patching_fits_for_encoders_of_all_depths(layers):
         ),
         (
             diagrams.bars,
-            {"all": [(9, "nine", "token"), (1, "one", "loss")]},
+            {"all": [(1, "a gap", None), (9, "nine", "token"), (1, "one", "loss")]},
             {1: ["all", "nine", "one"], 2: ["so"]},
             "all: nine, one; so",
         ),

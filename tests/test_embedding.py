@@ -314,6 +314,7 @@ BAD = {
     "a number": (3, TypeError, f"{LIST}int"),
     "a dictionary": ({"a": 1}, TypeError, f"{LIST}dict"),
     "a set": ({"a", "b"}, TypeError, f"{LIST}set"),
+    "a frozen set": (frozenset("ab"), TypeError, f"{LIST}frozenset"),
     "a table": (pd.DataFrame({"text": ["a"], "label": [1]}), TypeError, f"{LIST}DataFrame"),
     "an array of two dimensions": (np.array([["a"]]), TypeError, f"{LIST}ndarray"),
     "an array of none": (np.array("a"), TypeError, f"{LIST}ndarray"),

@@ -38,6 +38,18 @@ KINDS = {
     "sizes of points": (lambda value: plt.scatter([1, 2], [3, 4], s=[9, value]), ["point: 1.000 3.000 size 9.000"]),
     # a text holds at most 1000 numbers of points and of a picture; of more, how many there are
     "many points": (lambda value: plt.scatter([*range(1001)], [value] * 1001), ["points: x 1001 values"]),
+    "many points and a gap": (
+        lambda value: plt.scatter([*range(1002)], [np.nan] + [value] * 1001),
+        ["points: x 1001 values, by twentieths 1.000 "],
+    ),
+    "many cells and a gap": (
+        lambda value: plt.imshow(np.where(np.eye(40) > 0, np.nan, value)),
+        ["cells 40 x 40: 1560 values, by twentieths 0."],
+    ),
+    "lines that are not seen": (
+        lambda value: plt.vlines([1], 0, [value], color="none"),
+        ["lines: 1.000 0.000 to 1.000 "],
+    ),
     "steps": (lambda value: plt.step([1, 2], [3, value]), ["line: x 1 2"]),
     "a line over names": (lambda value: plt.plot(["cat", "dog"], [3, value]), ["line: x cat dog | y 3.000 "]),
     "dates": (lambda value: plt.plot(pd.to_datetime(["2020-01-01"]), [value]), ["line: x 2020-01-01"]),

@@ -198,7 +198,9 @@ DIFFERENCES = [
     (123456.7, 22.0**4, "returned 123500 where 234256"),
     # arrays, and what is no finite number
     (torch.ones(2), torch.ones(3), "shape (2,)"),
-    (torch.full((2,), float("nan")), torch.ones(2), "NaN"),
+    (torch.full((2,), float("nan")), torch.ones(2), "holds NaN"),
+    (torch.ones(2), torch.full((2,), float("nan")), "holds no NaN"),
+    (torch.ones(2).bfloat16(), torch.ones(2), None),
     (torch.full((2,), float("-inf")), torch.full((2,), float("-inf")), None),
     (torch.full((2,), float("inf")), torch.ones(2), "off by"),
     (torch.ones(2, 2), torch.tensor([[True, True], [False, True]]), "1 of 4 entries are wrong"),

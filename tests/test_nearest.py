@@ -69,6 +69,8 @@ IN_MANY_FORMS = {  # NUMBERS, as each kind of array that `search` takes
     "float16": np.array(NUMBERS, np.float16),
     "float32": np.array(NUMBERS, np.float32),
     "int8": np.array(NUMBERS, np.int8),
+    "backwards": np.array(NUMBERS[::-1])[::-1],
+    "read only": np.frombuffer(np.array(NUMBERS, float).tobytes()).reshape(-1, len(NUMBERS[0])),
     "tensor with gradients": torch.tensor(NUMBERS).float().requires_grad_(),
     "bfloat16": torch.tensor(NUMBERS).bfloat16(),
 }

@@ -35,6 +35,10 @@ FIGURES = {  # {kind: how a figure is drawn, and what its description says of th
             "line down: x 1 2 4 | y 1.000 0.000 -1.000",
         ],
     },
+    "lines without a value": {
+        "draw": lambda: plots.lines([1, 2], {"one": [np.nan] * 2, "two": [np.nan] * 2}, **LABELS),
+        "says": ["line one: x 1 2 | y nan nan", "line two: x 1 2 | y nan nan"],
+    },
     "bars with intervals": {
         "draw": lambda: plots.bars(
             ["a", "b"], {"one": [1, 0.5], "two": [-0.25, 2]}, **LABELS, intervals=INTERVALS
@@ -145,10 +149,17 @@ def test_every_brace_of_the_stylesheet_has_its_partner(kind):
 
 def test_odd_characters_stand_in_the_drawing_as_they_are():
     figure = plots.bars(
-        ['<b>&"', "$x$ 0.125"], {"one": [0.125, 1]}, "a < b", "x", "y", 'with "<signs>" & a picture'
+        ['<b>&"', "$x$ 0.125"],
+        {"one": [0.125, 1]},
+        '<a id="x" href="#y">',
+        "x",
+        "y",
+        'with "<signs>" & a picture',
     )
     elements = ElementTree.fromstring(figure.svg).iter("{http://www.w3.org/2000/svg}text")
-    assert {'<b>&"', "$x$ 0.125", "a < b"} <= {"".join(text.itertext()) for text in elements}
+    assert {'<b>&"', "$x$ 0.125", '<a id="x" href="#y">'} <= {
+        "".join(text.itertext()) for text in elements
+    }
     assert figure.alt in html.unescape(figure.svg)
 
 

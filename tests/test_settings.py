@@ -93,6 +93,8 @@ def test_a_cell_that_another_encoder_cannot_run_says_once_that_it_is_skipped(
         (PRINTS + "\ny = 3", None, False),
         (PRINTS + "\ny = 3", ["hide-input", "needs-packaged-encoder"], True),
         (PRINTS + "\ny = 3", ["hide-input", "needs-nothing"], False),
+        # two needs, of which this encoder meets the first
+        (PRINTS + "\ny = 3", ["needs-wordpiece", "needs-packaged-encoder"], True),
         # the name of a tag in a comment, a cell without a tag, and an empty one
         ("y = 1  # needs-packaged-encoder, # packaged encoder only", None, False),
         ("y = 2", None, False),

@@ -61,17 +61,17 @@ def adapt_cells(another: str | None, load_encoder: Callable[[], tuple[Any, Any]]
         skipped.
         """
         source = "".join(lines)
-        need = _need(source.strip())
-        if need is not None and not _is_met(need, *load_encoder()):
-            return [f'print("skipped: this cell is about {CONDITIONS[need]}")\n']
+        for need in _needs(source.strip()):
+            if not _is_met(need, *load_encoder()):
+                return [f'print("skipped: this cell is about {CONDITIONS[need]}")\n']
         # by a function, since `sub` would read the backslashes of a Windows path as escapes
         return CHECKPOINT.sub(lambda _: line, source).splitlines(keepends=True)
 
     steps.append(adapted)
 
 
-def _need(source: str) -> str | None:
-    """The tag in CONDITIONS of the cell that is run, or None. source: the cell's, stripped.
+def _needs(source: str) -> list[str]:
+    """The tags in CONDITIONS of the cell that is run. source: the cell's, stripped.
 
     JupyterLab sends a cell's tags with the request, so a cell is recognised after a learner has
     edited it. Other programs send the text alone, which is looked up in the source lessons.
@@ -79,10 +79,9 @@ def _need(source: str) -> str | None:
     # The request that runs this cell. Only the shell of a kernel has `get_parent`; without a kernel,
     # the request is empty.
     request = getattr(ipython_shell(), "get_parent", dict)() or {}
-    for tag in request.get("metadata", {}).get("tags", ()):
-        if tag in CONDITIONS:
-            return tag
-    for text, is_answer, tag in cells_with_needs():
-        if source == text or (is_answer and text and source.startswith(text)):
-            return tag
-    return None
+    tags = request.get("metadata", {}).get("tags", ())
+    return [tag for tag in tags if tag in CONDITIONS] or [
+        tag
+        for text, is_answer, tag in cells_with_needs()
+        if source == text or (is_answer and text and source.startswith(text))
+    ]

@@ -31,8 +31,17 @@ def read_notebook(path: str | Path) -> "nbformat.NotebookNode":
     try:
         notebook = nbformat.read(path, as_version=4)
         nbformat.validate(notebook)
-    # JSON that is not a notebook gives many kinds: `[]` an AttributeError, `"cells": 1` a TypeError
-    except (nbformat.ValidationError, ValueError, TypeError, KeyError, AttributeError):
+    # JSON that is not a notebook gives many kinds: `[]` an AttributeError, `"cells": 1` a TypeError,
+    # `"nbformat_minor": ""` an AssertionError
+    except (
+        nbformat.ValidationError,
+        ValueError,
+        TypeError,
+        KeyError,
+        AttributeError,
+        AssertionError,
+        RecursionError,
+    ):
         advice = (
             "Install the course again"
             if INSTALLED

@@ -9,7 +9,7 @@ import html
 import io
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .colours import DARK, FONTS, GREY, GRID, INK, PAPER, QUIET, readable
@@ -116,10 +116,9 @@ def _smaller(drawing: str) -> str:
     """
     for pattern, replacement in NEEDLESS:
         drawing = re.sub(pattern, replacement, drawing)
-    drawing = drawing.replace('id="halo"', 'class="halo"')
-    used_ids = set(REFERENCE.findall(drawing))
-    drawing = ID.sub(lambda match: match[0] if match[1] in used_ids else "", drawing)
-    drawing = OPENING_TAG.sub(lambda match: _shorter(match[0]), drawing)
+    # in the tags alone: a text such as <p id="x"> stays as it is
+    used_ids = set(REFERENCE.findall("".join(OPENING_TAG.findall(drawing))))
+    drawing = OPENING_TAG.sub(lambda match: _shorter(match[0], used_ids), drawing)
     drawing = re.sub(r"> (?=<)", ">", drawing)
     # a group that held only empty groups is empty afterwards
     while (emptied := re.sub(r"<g>\s*</g>", "", drawing)) != drawing:
@@ -131,14 +130,22 @@ def _named_anew(drawing: str, prefix: str) -> str:
     """The drawing with new ids: `prefix` and a number. Those of matplotlib depend on the last
     digits of its numbers, which may differ between machines.
     """
-    old_ids = dict.fromkeys(REFERENCE.findall(drawing))
+    old_ids = dict.fromkeys(REFERENCE.findall("".join(OPENING_TAG.findall(drawing))))
     new_ids = {name: f"{prefix}-{number}" for number, name in enumerate(old_ids)}
-    drawing = ID.sub(lambda match: f' id="{new_ids[match[1]]}"', drawing)
-    return REFERENCE.sub(lambda match: match[0].replace(match[1], new_ids[match[1]]), drawing)
+
+    def renamed(tag_match: re.Match[str]) -> str:
+        tag = ID.sub(lambda match: f' id="{new_ids[match[1]]}"', tag_match[0])
+        return REFERENCE.sub(lambda match: match[0].replace(match[1], new_ids[match[1]]), tag)
+
+    return OPENING_TAG.sub(renamed, drawing)
 
 
-def _shorter(tag: str) -> str:
-    # of an opening tag: one decimal in each number
+def _shorter(tag: str, used_ids: Collection[str]) -> str:
+    # an opening tag: no ids but these, and one decimal in each number
+    tag = ID.sub(
+        lambda match: match[0] if match[1] in used_ids else "",
+        tag.replace('id="halo"', 'class="halo"'),
+    )
     tag = DECIMALS.sub(lambda match: f"{float(match[0]):.1f}".replace("-0.0", "0.0"), tag)
     # No spaces between the commands and numbers of a path, nor at the end of a tag or value. Each
     # command is a letter; z, which closes the path, has no numbers.

@@ -68,7 +68,11 @@ class _Drawn:
         in_bars = [bar for group in bars for bar in group]
         text = [
             # seaborn draws some lines without points
-            *(self._line(line) for line in self.axes.lines if len(line.get_xdata())),
+            *(
+                self._line(line)
+                for line in self.axes.lines
+                if line.get_visible() and len(line.get_xdata())
+            ),
             *(self._bars(group) for group in bars),
         ]
         for shape in (*self.axes.collections, *self.axes.images):
@@ -78,7 +82,7 @@ class _Drawn:
             self._patch(patch)
             for patch in self.axes.patches
             # a patch without width and height is not seen
-            if patch not in in_bars and patch.get_extents().size.any()
+            if patch not in in_bars and patch.get_visible() and patch.get_extents().size.any()
         ]
         return text + [
             self._words(words) for words in self.axes.texts if self._tells_something(words)
@@ -86,15 +90,17 @@ class _Drawn:
 
     def _numbers(self, values: Any) -> str:
         """Values as text: floats with the decimals of this picture, integers and others as they
-        are; more than MANY are abbreviated.
+        are; more than MANY are abbreviated, without those that are missing (NaN).
         """
         # an array, with NaN in place of what is masked; for that, masked integers become floats
         values = np.ma.filled(
             values if np.ma.getmask(values) is np.ma.nomask else values.astype(float), np.nan
         )
         if values.size > MANY:
-            twentieths = np.quantile(values, np.linspace(0, 1, 21), method="nearest")
-            return f"{values.size} values, by twentieths {self._numbers(twentieths)}"
+            # NaN, which equals nothing, is a gap; one would make every twentieth NaN
+            known = values[values == values] if (values == values).any() else values
+            twentieths = np.quantile(known, np.linspace(0, 1, 21), method="nearest")
+            return f"{known.size} values, by twentieths {self._numbers(twentieths)}"
         # by NumPy's kinds: floats, integers, unsigned integers; dates and words have no format
         form = {"f": self.form, "i": "d", "u": "d"}.get(values.dtype.kind, "")
         return " ".join(format(value, form) for value in values.ravel())
@@ -160,7 +166,8 @@ class _Drawn:
         segments = shape.get_segments()
         if kind == GUIDE or not segments:
             return []
-        name = self._named(kind.split()[0], shape, shape.get_color()[0])
+        # lines with the colour "none" have no colours
+        name = self._named(kind.split()[0], shape, next(iter(shape.get_color()), ()))
         if sum(map(np.size, segments)) > MANY:
             return [f"{name}: {self._numbers(np.concatenate(segments))}"]
         if kind.startswith("interval"):
@@ -203,11 +210,12 @@ class _Drawn:
         return f"{name}: corners {self._numbers(corners)}"
 
     def _tells_something(self, words: Any) -> bool:
-        """Whether a text of the figure adds anything: not a label that the course's functions write
-        beside its shape, and not a number in its cell.
+        """Whether a text of the figure adds anything: it can be seen, and it is not a label that
+        the course's functions write beside its shape, nor a number in its cell.
         """
         in_a_cell = self.has_cells and _is_number(words.get_text())
-        return not in_a_cell and words.get_gid() != OWN_WORDS and bool(words.get_text().strip())
+        can_be_seen = words.get_visible() and bool(words.get_text().strip())
+        return can_be_seen and not in_a_cell and words.get_gid() != OWN_WORDS
 
     def _words(self, words: Any) -> str:
         text = " ".join(words.get_text().split())

@@ -253,7 +253,7 @@ def _names_above(columns: Collection) -> tuple[list[Any], bool, float]:
     """
     # in lines of 9 letters; longer words stay whole
     names = [textwrap.fill(str(name), 9, break_long_words=False) for name in columns]
-    longest = max(map(len, "\n".join(names).splitlines()))  # in letters
+    longest = max(map(len, "\n".join(names).splitlines()), default=0)  # in letters
     # 0.62 inches hold a value of two decimals, and 5 letters. More letters would make a grid of
     # many columns too wide; a grid of up to 8 has room for 12.
     if longest > (5 if len(columns) > 8 else 12):
@@ -321,12 +321,14 @@ def references(axes: Axes, marks: Mapping[str, float] | None, along: str) -> Non
 def label_ends(axes: Axes, ends: Iterable[tuple[Any, tuple[float, float], Colour]]) -> None:
     """Label points that lie above each other, and move the labels apart.
 
-    ends: (label, point, colour) of each, as for `label_point`; at least one.
+    ends: (label, point, colour) of each, as for `label_point`.
     """
     from scipy.optimize import isotonic_regression
 
     # from the lowest point to the highest
     texts = [label_point(axes, *end) for end in sorted(ends, key=lambda end: end[1][1])]
+    if not texts:
+        return
     figure: Any = axes.figure
     figure.draw_without_rendering()  # places the texts
     boxes = [text.get_window_extent() for text in texts]  # in pixels

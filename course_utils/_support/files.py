@@ -55,7 +55,7 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
 def write_changed(texts: Mapping[Path, str]) -> list[Path]:
     """Write texts to their files and create the folders. Returns the paths of those that changed.
 
-    Raises OSError.
+    Raises OSError, or UnicodeError for a text, or a file that is there, which is not UTF-8.
     """
     changed = []
     for path, text in texts.items():

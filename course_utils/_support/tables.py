@@ -104,7 +104,9 @@ def check_columns(given: Iterable[str], wanted: Iterable[str], name: str) -> Non
 def strings_of(strings: Iterable[str], name: str) -> list[str]:
     """Strings as a list. name: what an error calls them. Raises TypeError for anything else."""
     # a dictionary or a table would yield its keys or column names; a set has no order
-    is_no_list = not isinstance(strings, Iterable) or isinstance(strings, (str, bytes, dict, set))
+    is_no_list = not isinstance(strings, Iterable) or isinstance(
+        strings, (str, bytes, dict, set, frozenset)
+    )
     # an array has ndim, and its strings must stand in one dimension
     if is_no_list or getattr(strings, "ndim", 1) != 1:
         raise TypeError(f"{name} must be a list of strings; got {type(strings).__name__}")

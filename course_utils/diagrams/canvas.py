@@ -64,8 +64,8 @@ class Canvas:
     height: in units. At most 260 lets a slide show the drawing at its full width. gap: between the
     tip of an arrow and the box that it leads to, in `box_from`.
 
-    The methods that draw raise ValueError for something outside the drawing, for a text that is
-    wider than its box or the drawing, and for a kind that `look.KINDS` does not have.
+    The methods that draw raise ValueError for a place outside the drawing, for a text that is wider
+    than its box or the drawing, and for a kind that `look.KINDS` does not have.
     """
 
     def __init__(self, name: str, height: float, gap: float = 0):

@@ -404,7 +404,8 @@ def bars(rows: Mapping[str, Sequence[Part]], alt: str, conclusion: str = "") -> 
             x += wide
         y += high + BAR_GAP
     words = [
-        _named_row_text(name, [str(text) for _, text, _ in row], ", ") for name, row in rows.items()
+        _named_row_text(name, [str(text) for _, text, look in row if look], ", ")
+        for name, row in rows.items()
     ]
     return _finish(canvas, alt, words, conclusion)
 

@@ -10,7 +10,7 @@ def eight_bits(low: float, high: float, value: float, step: float) -> Diagram:
 
     low, high: the ends of the range. value: a number in it. step: the length of a step, which is
     (high - low) / 255. Raises ValueError for a value so near an end of the range (about
-    an eighth of it) that the box below would leave the drawing.
+    a fifth of it) that the words below it would leave the drawing.
     """
     place = int((value - low) // step)
     middle = place + 0.5  # of the value's step, in steps

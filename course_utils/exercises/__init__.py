@@ -108,8 +108,8 @@ def hint(exercise_id: str) -> Note:
 def solution(exercise_id: str) -> Note:
     """One way to write the answer, read from the lesson's source notebook.
 
-    In copies that are graded, a Note that says so. Raises ValueError for an unknown id,
-    FileNotFoundError as `written_solution` does.
+    In copies that are graded, a Note that says so, for any id. In others, raises ValueError for an
+    unknown id, FileNotFoundError as `written_solution` does.
     """
     if not shows["solutions"]:
         return Note("This copy is graded, so it shows no answers. `hint` still helps.")

@@ -263,7 +263,7 @@ def _array_difference(got: Any, right: Any, strict: bool) -> str | None:
     if np.array_equal(returned, wanted):  # most often; it is much quicker than what follows
         return None
     if (np.isnan(returned) != np.isnan(wanted)).any():
-        return "your result holds NaN"
+        return f"your result holds {'NaN' if np.isnan(returned).any() else 'no NaN'}"
     largest = np.abs(wanted[np.isfinite(wanted)]).max(initial=1.0)
     allowed = TOLERANCE * largest if "float" in str(right.dtype) else ROUNDING
     if np.isclose(returned, wanted, rtol=0, atol=allowed, equal_nan=True).all():
@@ -288,7 +288,8 @@ def _nested(value: Any) -> Any:
 
 def as_float64(array: Any) -> np.ndarray:
     """Numbers, as an array of float64. Raises TypeError or ValueError."""
-    array = array.detach().cpu() if hasattr(array, "detach") else array
+    # NumPy has no bfloat16, so a tensor becomes float64 before it is an array
+    array = array.detach().cpu().double() if hasattr(array, "detach") else array
     return np.asarray(array, dtype=np.float64)
 
 
