@@ -63,6 +63,7 @@ def test_a_part_that_nobody_handed_in_does_not_count():
 
 def test_a_part_that_was_released_counts_and_is_named():
     record = record_of(CORE_ALONE, lessons=("04", "04-lengths"))
+    assert set(record.exercises) == {*ALL_04, *FURTHER}
     assert f"{FURTHER[0]}: lesson 04-lengths was not handed in" in record.reason
 
 
@@ -76,9 +77,9 @@ def test_of_a_file_with_several_parts_those_of_the_chosen_lessons_count(lessons,
 
 
 def test_a_part_in_two_files_counts_once():
-    assert record_of(CORE_AND_FURTHER, FURTHER_ALONE).notes == [
-        f"lesson 04-lengths was handed in more than once; the latest counts: {FURTHER_FILE}"
-    ]
+    record = record_of(CORE_AND_FURTHER, FURTHER_ALONE)
+    note = f"lesson 04-lengths was handed in more than once; the latest counts: {FURTHER_FILE}"
+    assert (record.of, record.notes) == (record_of(CORE_AND_FURTHER).of, [note])
 
 
 @pytest.mark.parametrize(
@@ -111,8 +112,13 @@ def parts_of(lessons, name="a.ipynb", **contents):
         ({"present": ALL_04}, ["04"]),
         ({"present": [*FURTHER, *ALL_04]}, ["04", "04-lengths"]),
         ({"present": FURTHER, "texts": ["14-report"]}, ["04-lengths", "14-report"]),
+        (
+            {"present": FURTHER, "titles": [WORK["titles"]["04"]], "name": "04_pooling.ipynb"},
+            ["04-lengths"],
+        ),
         # else by its title
         ({"titles": [WORK["titles"]["04-lengths"]]}, ["04-lengths"]),
+        ({"titles": [WORK["titles"]["04-lengths"]], "name": "04_pooling.ipynb"}, ["04-lengths"]),
         # a title that the learner changed: all parts with its number
         ({"titles": ["04 Another title"]}, ["04", "04-lengths"]),
         # else by its name

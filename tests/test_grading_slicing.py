@@ -22,13 +22,17 @@ pytestmark = pytest.mark.skipif(
 def scratch(tmp_path, monkeypatch):
     """Each test works in a folder of its own, and what it changes in this process is undone.
 
-    IPython's shell replaces `__main__` and the displayhook; notebooks write a module `helpers`.
+    IPython's shell replaces `__main__` and the displayhook; notebooks write a module `helpers`, and
+    set an environment variable and a method of a library's class.
     """
     from IPython.core.interactiveshell import InteractiveShell
 
     main, hook = sys.modules["__main__"], sys.displayhook
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    # what notebooks set in their place is removed with these
+    monkeypatch.setenv("DIM", "")
+    monkeypatch.setattr("json.JSONDecoder.five", None, raising=False)
     # pytest's own hook fails if an alarm interrupts it
     monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
     monkeypatch.syspath_prepend(str(tmp_path))

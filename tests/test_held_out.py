@@ -81,6 +81,7 @@ def raising_by_name(queries, texts, k):
     [
         (raising, "raised an error, which is not shown"),
         (raising_by_name, "raised an error, which is not shown"),
+        (lambda queries, texts, k: {}[queries[0]], "raised an error, which is not shown"),
         (
             lambda queries, texts, k: [[query] * k for query in queries],
             "did not return lists of k places",
@@ -96,7 +97,7 @@ def raising_by_name(queries, texts, k):
             f"and the target is {HELD_OUT_TARGET}",
         ),
     ],
-    ids=["raises", "raises by name", "texts", "queries", "decimals", "nothing", "bad"],
+    ids=["raises", "raises by name", "a key", "texts", "queries", "decimals", "nothing", "bad"],
 )
 def test_nothing_that_an_answer_makes_of_held_out_queries_is_shown(answer, words):
     report = marked(answer)

@@ -43,10 +43,16 @@ def ordinary_user(writable):
         "bwrap --bind /proc /proc --dev-bind /dev /dev --perms 1777 --tmpfs /tmp --cap-add ALL"
     ).split()
     mounted = []
-    # parents[1]: the program's prefix, as it is in the folder bin
-    pythons = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parents[1]}
+    # resolved: a prefix may be a link; parents[1]: the program's prefix, as it is in the folder bin
+    pythons = {
+        Path(sys.prefix),
+        Path(sys.prefix).resolve(),
+        Path(sys.base_prefix),
+        Path(sys.executable).resolve().parents[1],
+    }
     for folder in [*map(Path, SYSTEM), *sorted(pythons | {ROOT})]:
-        if folder.is_symlink():  # a link stays a link
+        # a link stays a link; one in the project, such as .venv, comes with the project
+        if folder.is_symlink() and not folder.is_relative_to(ROOT):
             command += ["--symlink", os.readlink(folder), str(folder)]
         elif folder.exists() and not any(folder.is_relative_to(other) for other in mounted):
             command += read_only(folder)

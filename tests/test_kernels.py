@@ -33,7 +33,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="warm kernels ne
 def warm():
     """A warm process for this module, with two threads for its kernels."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(SOCKET, "")  # so that it is set back, too
+        patch.setenv(SOCKET, "")  # set, so that what `start_warm` writes is undone, as below
         patch.delenv(COLD, raising=False)
         patch.setenv("JUPYTER_DEFAULT_PROVISIONER_NAME", "")
         patch.setenv("OMP_NUM_THREADS", "2")

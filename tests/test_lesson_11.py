@@ -150,9 +150,7 @@ def test_a_training_stops_at_its_goal(small):
     _, stopped, _ = trained(goal=0)
     _, whole, by_epoch = trained(goal=1.1)  # more than all triplets: never reached
     # a training looks after every second step, and has two epochs of two steps
-    assert len(stopped) == 2
-    assert len(whole) == 4
-    assert len(by_epoch) == 2
+    assert (len(stopped), len(whole), len(by_epoch)) == (2, 4, 2)
 
 
 def test_the_columns_of_a_training_reach_the_loss(small):

@@ -52,8 +52,7 @@ def test_the_stored_vectors_are_those_of_this_documentation():
     owned = [(place, window) for place, page in enumerate(windows_of(docs)) for window in page]
     places, windows = zip(*owned)
     assert owners.tolist() == list(places)
-    assert vectors.dtype == np.float16
-    assert len(vectors) == len(windows)
+    assert (len(vectors), vectors.dtype) == (len(windows), np.float16)
     # The cosine of each vector with its stored form in float16. Every 1500th: to encode all would
     # take long.
     assert (embed(windows[::1500]) * vectors[::1500]).sum(axis=1).min() > 0.999
@@ -79,8 +78,8 @@ def test_the_runs_have_the_ranks_of_their_names():
 def test_only_the_lessons_windows_have_stored_vectors(tiny, monkeypatch):
     windows = [window for page in windows_of(load_docstrings()) for window in page]
     stored = search.load_window_vectors(windows, "sentence-transformers/all-MiniLM-L6-v2")
-    assert stored.shape == (len(windows), 384)  # the packaged encoder's numbers
-    assert stored.dtype == np.float32
+    # 384: the packaged encoder's numbers
+    assert (stored.shape, stored.dtype) == ((len(windows), 384), np.float32)
     of_packaged = search.load_window_vectors(windows[:3], "packaged")
     # fewer windows are encoded; the stored ones were rounded to float16, so their cosine is about 1
     assert (of_packaged * stored[:3]).sum(axis=1) == pytest.approx(1, abs=1e-3)

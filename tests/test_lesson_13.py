@@ -22,8 +22,10 @@ def drawn(number, dimensions=13, seed=0):
 
 
 def awkward():
-    """{case: (vectors, ranges)}: the least and the greatest of each dimension, (2, dimensions), by
-    which the vectors are quantised.
+    """{case: (vectors, ranges)}
+
+    ranges: the least and the greatest of each dimension, (2, dimensions), by which the vectors are
+    quantised.
     """
     vectors, calibration = drawn(30), drawn(200, seed=1)
     constant = vectors.copy()

@@ -9,8 +9,8 @@ from .sources import SOURCES, printed_by
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 # "+0.12", but neither "+0.12 (+0.05 to +0.19)", with its interval, nor the ends of an interval.
-# `++` takes all digits and gives none back: "+0.1" of the first would be without an interval.
-WITHOUT_INTERVAL = re.compile(r"(?<![\w(])(?<!to )[+-]\d\.\d++(?! to| \()")
+# `++` and `?+` take all digits and give none back: "+0.1" of "+0.12 (" would have no interval.
+WITHOUT_INTERVAL = re.compile(r"(?<![\w(])(?<!to )[+-]\d++(?:\.\d++)?+(?! to| \()")
 CLAIMS = [claim for _, of_part in claims() for claim in of_part]
 LESSONS = {path.stem: SOURCES[key] for key, path in parts().items()}
 PRINTED = {

@@ -142,8 +142,7 @@ def write_source(folder, does, **metadata):
 
 def test_the_code_to_type_is_on_a_page_beside_the_live_copy(sources, tmp_path):
     file, is_edited = write_live(tmp_path / "w", "04", sources)
-    assert file.as_posix() == f"{LIVE}/04_sums_live.ipynb"
-    assert not is_edited
+    assert (file.as_posix(), is_edited) == (f"{LIVE}/04_sums_live.ipynb", False)
     page = (tmp_path / "w" / file).with_suffix(".html").read_text()
     assert "<h2>A <code>sum</code></h2>" in page
     assert "print(1 &lt; 2)</span><span><br>" in page

@@ -129,8 +129,7 @@ def test_the_packaged_encoder_is_ready_for_inference(encoder):
     tokenizer, model = encoder
     assert tokenizer.is_fast
     assert not model.training
-    assert model.dtype == torch.float32
-    assert model.device.type == "cpu"
+    assert (model.dtype, model.device.type) == (torch.float32, "cpu")
     # the sizes of all-MiniLM-L6-v2, as its publisher states them
     assert len(tokenizer) == 30522
     assert model.config.hidden_size == 384

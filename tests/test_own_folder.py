@@ -120,8 +120,8 @@ def source_for(cell, folder, table_sources, checkpoint):
     table_sources: as `sources_of_tables` returns them. checkpoint: the encoder's folder.
     """
     source = table_sources.get(cell.id, cell.source)
-    source = CHECKPOINT.sub(f"checkpoint = {str(checkpoint)!r}", source)
-    # a function, so that no backslash of a path is read as a group
+    # functions, so that no backslash of a path is read as an escape or a group
+    source = CHECKPOINT.sub(lambda _: f"checkpoint = {str(checkpoint)!r}", source)
     source, count = LINE_THAT_LOADS.subn(lambda _: f"docs = load_texts({str(folder)!r})", source)
     assert count == (cell.id == "corpus"), cell.id
     return source

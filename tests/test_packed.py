@@ -142,6 +142,7 @@ CHANGES = {  # {what is changed: a function that changes it}
         encoder.encoder.layer[0].output, "dense", Exchanged(64, 32)
     ),
     "a hook": lambda encoder: encoder.encoder.layer[1].register_forward_hook(lambda *_: None),
+    "a decoder": lambda encoder: encoder.config.update({"is_decoder": True}),
     "the activation": lambda encoder: encoder.config.update({"hidden_act": "relu"}),
     "the type of numbers": torch.nn.Module.double,
 }
@@ -181,9 +182,10 @@ def test_weights_changed_in_place_are_seen(tiny):
 # Whole lists, through `embed`
 
 
-# numbers of sentences with just too few tokens and just enough: [CLS], a number, [SEP] in each
+# numbers of sentences with just too few tokens to prepack weights and just enough: [CLS], a number,
+# [SEP] in each
 @pytest.mark.parametrize("number", [MIN_TOKENS_TO_PACK // 3 - 1, MIN_TOKENS_TO_PACK // 3 + 1])
-def test_few_and_many_tokens_go_different_ways_to_the_same_vectors(number, encoder, monkeypatch):
+def test_few_and_many_tokens_get_the_vectors_of_the_librarys_way(number, encoder, monkeypatch):
     sentences = list(map(str, range(number)))
     ours = embed(sentences)
     monkeypatch.setattr("course_utils.embedding.fits", lambda encoder: False)

@@ -143,8 +143,7 @@ def test_the_figures_that_page_and_readme_state(given):
         copies_first += are_the_copies and all(pair.above for pair in highest)
     page, readme = (" ".join(text.split()) for text in (PAGE_TEXT, README_TEXT))
     words = f"of 100 invented classes of 60, {alarms} had one"
-    assert words in page
-    assert words in readme
+    assert words in page and words in readme
     assert f"in {copies_first} of them, the three copies came first" in readme
 
 
@@ -206,6 +205,8 @@ def page_and_rows(folder, *records):
     return (folder / PAGE).read_text(), read_table(folder / TABLE)
 
 
+PATCHING = "05-patching-map"
+ANSWER = INDEPENDENT[PATCHING][2]  # long enough for a passage, with names that a test replaces
 HOSTILE = [  # texts that could stop a parser or a browser, or take for ever
     "",
     "x",
@@ -218,11 +219,15 @@ HOSTILE = [  # texts that could stop a parser or a browser, or take for ever
 ]
 
 
+@pytest.mark.parametrize("before", ["", ANSWER], ids=["alone", "behind a passage"])
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:8]))
-def test_no_text_stops_the_page(tmp_path, text):
-    page, _ = page_and_rows(
-        tmp_path, record("ada", "04-x", text), record("</p><b>bob", "04-x", text + "y")
+def test_no_text_stops_the_page(tmp_path, text, before):
+    page, rows = page_and_rows(
+        tmp_path,
+        record("ada", PATCHING, before + text),
+        record("</p><b>bob", PATCHING, before + text + "<b>y"),
     )
+    assert bool(rows) == bool(before), "only behind a passage are the texts on the page"
     assert [markup for markup in ("<script", "<b>", "\u202e") if markup in page] == []
     assert len(page) < 100_000, "a long answer is cut"
     page.encode()  # an error, if half of a character were left in it
@@ -243,8 +248,6 @@ def test_a_class_without_a_pair_gets_a_page_that_says_so(tmp_path, records, word
     assert words in page
 
 
-PATCHING = "05-patching-map"
-ANSWER = INDEPENDENT[PATCHING][2]  # long enough for a passage, with names that a test replaces
 # learners who wrote on their own, with the answers after that one
 OTHERS = [
     record(f"other{number}", PATCHING, answer)
