@@ -70,7 +70,7 @@ COMPUTED = ("tokens", "merges", "threshold", "losses", "hybrid")  # without the 
         ("tokens", {"text": "\u200b"}),  # no token is left
         ("tokens", {"text": "♭"}),  # a single token
         # more tokens than two rows of the picture hold, and a word of many pieces
-        *((name, {"text": "long " * 30 + "a" * 42}) for name in ("tokens", "masks")),
+        *((name, {"text": "long " * 12 + "a" * 42}) for name in ("tokens", "masks")),
         ("padding", {"length": 300}),
         ("threshold", {"at": 1.1}),  # above all scores
     ],
