@@ -71,6 +71,9 @@ def test_a_stub_handed_in_later_takes_no_answer_back():
     assert (ada.points, ada.texts) == (points_of(*ALL_04[:2]), {ALL_04[0]: "mine"})
     assert ada.files == ["full.ipynb", "stub.ipynb"]
     assert any(note.startswith(f"stub.ipynb has no answer to {ALL_04[0]}") for note in ada.notes)
+    # nor the mark of a hand-in that is not marked yet, which may have an answer
+    hand_ins = (EARLIER, ("ada", "b.ipynb", 2, FAILED), ("ada", "c.ipynb", 3, stubs()))
+    assert learners(*hand_ins)["ada"].points is None
 
 
 def test_stubs_alone_are_a_note():
@@ -157,8 +160,8 @@ def test_a_hand_in_that_may_be_of_either_namesake_is_noted_for_both_and_gives_ne
     assert [record_of[key].notes for key in people] == [[note], [note], [], [], []]
     assert {record_of[key].reason for key in "ab"} == {"what may be this learner's was left out"}
     # Moodle's fourth column; without a grade, a learner is not given 0
-    grades = [grade for _, _, _, grade, *_ in platforms.MOODLE.table(class_records, "Title")]
-    assert grades == ["Grade", FULL, None, None, 0, 0, 0, FULL]
+    table = platforms.MOODLE.table(class_records, "Title")
+    assert [row[3] for row in table] == ["Grade", FULL, None, None, 0, 0, 0, FULL]
 
 
 def test_a_copied_cell_does_not_replace_its_lesson():
@@ -388,9 +391,8 @@ def test_what_belongs_to_nobody_is_said(tmp_path):
     rows = csv_files.read_table(tmp_path / "left_out.csv")
     assert (len(rows), rows[0]) == (201, {"file": "'=x0.ipynb", "why": why})
     summary = (tmp_path / "summary.html").read_text()
-    listed = ("<h2>Left out</h2>", "201 files belong to no learner", "=x199.ipynb")
-    assert [words for words in listed if words not in summary] == []
-    assert "=x200.ipynb" not in summary, "200 are listed"
+    assert "<h2>Left out</h2>" in summary and "201 files belong to no learner" in summary
+    assert ("=x199.ipynb" in summary, "=x200.ipynb" in summary) == (True, False), "200 are listed"
 
 
 def test_where_nothing_is_left_out_any_more_neither_table_nor_summary_says_so(tmp_path):
@@ -457,8 +459,9 @@ def test_what_a_person_writes_stays(tmp_path, two_reports):
         assert report.points == len(RUBRIC) + 0.5  # 1 for each row, and 1.5 for the result
         assert report.of == REPORT
         assert report.text == "My report."
-        comments = ("Result: 1.5 of 2. + clear writing\n", "Advice: 1 of 1")
-        assert all(words in report.comment for words in comments)
+        assert re.search(
+            r"^Result: 1\.5 of 2\. \+ clear writing\n(.*\n)+Advice: 1 of 1", report.comment, re.M
+        )
     rows = [row for row in csv_files.read_table(path) if row["cell"] == "14-report: Result"]
     columns = ("learner", "points", "of", "second marker")
     assert [[row[column] for column in columns] for row in rows] == [

@@ -1,4 +1,6 @@
-"""Lesson 10: splits that share nothing, a loop equal to the library's, and tables that match the trainings."""
+"""Lesson 10: parts and splits share what they say, the classifiers and their schedule do what the
+library's do, and the stored tables fit the trainings.
+"""
 
 import re
 
@@ -186,8 +188,10 @@ def test_over_the_turns_each_kind_of_pair_of_a_triplet_is_tested_once():
 
 @each_turn
 def test_the_splits_are_equally_large_and_a_third_of_each_is_paraphrases(tested, splits):
-    sizes = [(name, len(split)) for name, split in splits.items()]  # in the order of pairs.SPLITS
-    assert sizes == [(name, 3 * len(tested)) for name in pairs.SPLITS]
+    # in the order of pairs.SPLITS
+    assert [(name, len(split)) for name, split in splits.items()] == [
+        (name, 3 * len(tested)) for name in pairs.SPLITS
+    ]
     shares = [table["label"].mean() for table in (tested, *splits.values())]
     assert shares == pytest.approx([1 / 3] * len(shares))
 

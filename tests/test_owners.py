@@ -131,196 +131,196 @@ def test_an_ordinary_hand_in_of_canvas_belongs_to_its_number(collect, file, rost
     assert collected.left_out == []
 
 
-# A case a line, of four fields between " ; ": whose each hand-in is, in the order of the learners
-# ("a | a" for two of one); how many files are left out; the roster (a name in ROSTERS, or the ids
-# of one); the files. An indented line continues the one above.
+# A case a line, of three fields between " ; ": whose each file is ("?" for one that is left out, "-"
+# for one that is no hand-in); the roster (a name in ROSTERS, or the ids of one); the files. An
+# indented line continues the one above.
 WHO_GETS_WHAT = """
 # the roster, and identical names
-al1 ; 0 ; SIS ; Ada Lovelace_77_assignsubmission_file_/a.ipynb
-br2 ; 2 ; SIS ; Ada Lovelace_77_assignsubmission_file_/a.ipynb |
-    Ada Lovelace_78_assignsubmission_file_/a.ipynb |
-    Bob Ray_79_assignsubmission_file_/b.ipynb
-lovelace-ada ; 0 ; EMAILS ; LOVELACE-ADA/04_pooling.ipynb
-al1815 ; 0 ; EMAILS ; al1815/04.ipynb
-al1815 ; 0 ; EMAILS ; 04_pooling_al1815.ipynb
-al1815 ; 0 ; EMAILS ; Ada Lovelace_4711_assignsubmission_file_/a.ipynb
-al1815 ; 0 ; EMAILS ; deep/ada.lovelace/04_pooling.ipynb
-bob ; 0 ; EMAILS ; AL1815@example.org/x.ipynb
-3 | 77 | max ; 0 ; CLAIMED_TWICE ; Anna Schmidt_77_assignsubmission_file_/a.ipynb | max/b.ipynb |
+al1 ; SIS ; Ada Lovelace_77_assignsubmission_file_/a.ipynb
+? | ? | br2 ; SIS ; Ada Lovelace_77_assignsubmission_file_/a.ipynb |
+    Ada Lovelace_78_assignsubmission_file_/a.ipynb | Bob Ray_79_assignsubmission_file_/b.ipynb
+lovelace-ada ; EMAILS ; LOVELACE-ADA/04_pooling.ipynb
+al1815 ; EMAILS ; al1815/04.ipynb
+al1815 ; EMAILS ; 04_pooling_al1815.ipynb
+al1815 ; EMAILS ; Ada Lovelace_4711_assignsubmission_file_/a.ipynb
+al1815 ; EMAILS ; deep/ada.lovelace/04_pooling.ipynb
+bob ; EMAILS ; AL1815@example.org/x.ipynb
+77 | max | 3 ; CLAIMED_TWICE ; Anna Schmidt_77_assignsubmission_file_/a.ipynb | max/b.ipynb |
     lovelaceada_812_99001_04_pooling.ipynb
-812 | 813 | 814 ; 0 ; WORKSHEET ; Participant_812_assignsubmission_file_/x.ipynb |
-    Ada Lovelace_813_assignsubmission_file_/x.ipynb |
-    Participant_814_assignsubmission_file_/x.ipynb
+812 | 813 | 814 ; WORKSHEET ; Participant_812_assignsubmission_file_/x.ipynb |
+    Ada Lovelace_813_assignsubmission_file_/x.ipynb | Participant_814_assignsubmission_file_/x.ipynb
 # no file within a learner's folder makes it another's
-ada | mallory ; 0 ; - ; ada/04_pooling.ipynb | mallory/bob_999_12345_x.ipynb
-ada | mallory ; 0 ; - ; ada/04_pooling.ipynb | mallory/V_4711_assignsubmission_file_/a.ipynb
-ada | mallory ; 0 ; - ; ada/04_pooling.ipynb | mallory/bob.ipynb
-ada | mallory ; 0 ; - ; ada/04_pooling.ipynb | mallory/bob/04_pooling.ipynb
-ada | mallory ; 0 ; - ; ada/04_pooling.ipynb | mallory/notes_2024_11_30.ipynb
-ada | mallory | mallory | mallory ; 0 ; bob mallory ada ; ada/04_pooling.ipynb |
-    mallory/bob_999_12345_x.ipynb |
-    mallory/V_4711_assignsubmission_file_/a.ipynb | mallory/notes_2024_11_30.ipynb
-ada | mallory | mallory ; 0 ; bob mallory ada ; ada/04_pooling.ipynb | mallory/bob.ipynb |
+ada | mallory ; - ; ada/04_pooling.ipynb | mallory/bob_999_12345_x.ipynb
+ada | mallory ; - ; ada/04_pooling.ipynb | mallory/V_4711_assignsubmission_file_/a.ipynb
+ada | mallory ; - ; ada/04_pooling.ipynb | mallory/bob.ipynb
+ada | mallory ; - ; ada/04_pooling.ipynb | mallory/bob/04_pooling.ipynb
+ada | mallory ; - ; ada/04_pooling.ipynb | mallory/notes_2024_11_30.ipynb
+ada | mallory | mallory | mallory ; bob mallory ada ; ada/04_pooling.ipynb |
+    mallory/bob_999_12345_x.ipynb | mallory/V_4711_assignsubmission_file_/a.ipynb |
+    mallory/notes_2024_11_30.ipynb
+ada | mallory | mallory ; bob mallory ada ; ada/04_pooling.ipynb | mallory/bob.ipynb |
     mallory/bob/04_pooling.ipynb
-111 | bob ; 0 ; bob ; Mallory M_111_assignsubmission_file_/bob.ipynb |
+111 | bob ; bob ; Mallory M_111_assignsubmission_file_/bob.ipynb |
     Bob_222_assignsubmission_file_/x_222_9999_y.ipynb
 # refused files do not cast doubt on others
-al1 ; 1 ; SIS ; lovelaceada_812_99001_04_pooling.ipynb |
+al1 | ? ; SIS ; lovelaceada_812_99001_04_pooling.ipynb |
     lovelaceada_4712_assignsubmission__813_99002_y.ipynb
-813 ; 0 ; ROSTER ; Ada Lovelace_813_assignsubmission_file_/a.ipynb
-812 ; 1 ; ROSTER ; Ada Lovelace_812_assignsubmission_file_/a.ipynb |
+813 ; ROSTER ; Ada Lovelace_813_assignsubmission_file_/a.ipynb
+812 | ? ; ROSTER ; Ada Lovelace_812_assignsubmission_file_/a.ipynb |
     Ada Lovelace_900_assignsubmission_file_/a.ipynb
-4712 ; 0 ; - ; Bob_4712_assignsubmission_file_notes_2024_11_300_x.ipynb
-4711 ; 0 ; - ; Ada_4711_assignsubmission_file_/Bob_4712_assignsubmission_file_/x.ipynb
-ada ; 1 ; ada bob ; bob_for_ada.ipynb | ada.ipynb
-ada ; 2 ; ada bob ; bob_for_ada/x.ipynb | ada/x.ipynb | bob_for_ada.docx
-ada_lovelace_12 | bob ; 0 ; - ; ada_lovelace_12.ipynb | bob.ipynb
-al1 | x ; 0 ; SIS ; Ada_Lovelace_2.ipynb | x.ipynb
-al1 | x ; 0 ; SIS ; ada_lovelace_12.ipynb | x.ipynb
-A-B | a.b | ab ; 0 ; a.b ab ; a.b/x.ipynb | ab/x.ipynb | A-B/x.ipynb
-AB | ab ; 0 ; AB ab ; AB/x.ipynb | ab/x.ipynb
-ada_2024_11_30 | bob_2024_11_30 ; 0 ; - ; ada_2024_11_30.ipynb | bob_2024_11_30.ipynb
-3 ; 2 ; - ; ada_2_101_final.ipynb | bob_2_101_final.ipynb | carol_3_102_final.ipynb
+4712 ; - ; Bob_4712_assignsubmission_file_notes_2024_11_300_x.ipynb
+4711 ; - ; Ada_4711_assignsubmission_file_/Bob_4712_assignsubmission_file_/x.ipynb
+? | ada ; ada bob ; bob_for_ada.ipynb | ada.ipynb
+? | ada | ? ; ada bob ; bob_for_ada/x.ipynb | ada/x.ipynb | bob_for_ada.docx
+ada_lovelace_12 | bob ; - ; ada_lovelace_12.ipynb | bob.ipynb
+al1 | x ; SIS ; Ada_Lovelace_2.ipynb | x.ipynb
+al1 | x ; SIS ; ada_lovelace_12.ipynb | x.ipynb
+a.b | ab | A-B ; a.b ab ; a.b/x.ipynb | ab/x.ipynb | A-B/x.ipynb
+AB | ab ; AB ab ; AB/x.ipynb | ab/x.ipynb
+ada_2024_11_30 | bob_2024_11_30 ; - ; ada_2024_11_30.ipynb | bob_2024_11_30.ipynb
+? | ? | 3 ; - ; ada_2_101_final.ipynb | bob_2_101_final.ipynb | carol_3_102_final.ipynb
 # numbers: lessons or learners?
-01 | 02 | 12_smith ; 0 ; 01 02 12_smith ; 01/04_pooling.ipynb | 02/04_pooling.ipynb |
+01 | 02 | 12_smith ; 01 02 12_smith ; 01/04_pooling.ipynb | 02/04_pooling.ipynb |
     12_smith/04_pooling.ipynb
-01 | 02 | 12_smith ; 0 ; - ; 01/04_pooling.ipynb | 02/04_pooling.ipynb | 12_smith/04_pooling.ipynb
-01 ; 0 ; - ; 01/04_pooling.ipynb
-01 | 02 ; 0 ; - ; 01/work.ipynb | 02/work.ipynb
-01 | 17 ; 0 ; - ; 01/a.ipynb | 17/b.ipynb
-04 | 05 ; 0 ; - ; 04/04_pooling.ipynb | 05/05_attention.ipynb
-ada | ada | bob ; 0 ; - ; lesson-04/ada.ipynb | hw4/bob.ipynb | lesson 05/ada.ipynb
-812 | 812 ; 0 ; - ; lesson-04/lovelaceada_812_99001_x.ipynb |
-    lesson-05/lovelaceada_812_99003_x.ipynb
-ada | ada | bob | bob ; 0 ; - ; ps4/ada/x.ipynb | 14_capstone/ada/x.ipynb | lesson-05/bob/x.ipynb |
+01 | 02 | 12_smith ; - ; 01/04_pooling.ipynb | 02/04_pooling.ipynb | 12_smith/04_pooling.ipynb
+01 ; - ; 01/04_pooling.ipynb
+01 | 02 ; - ; 01/work.ipynb | 02/work.ipynb
+01 | 17 ; - ; 01/a.ipynb | 17/b.ipynb
+04 | 05 ; - ; 04/04_pooling.ipynb | 05/05_attention.ipynb
+ada | bob | ada ; - ; lesson-04/ada.ipynb | hw4/bob.ipynb | lesson 05/ada.ipynb
+812 | 812 ; - ; lesson-04/lovelaceada_812_99001_x.ipynb | lesson-05/lovelaceada_812_99003_x.ipynb
+ada | ada | bob | bob ; - ; ps4/ada/x.ipynb | 14_capstone/ada/x.ipynb | lesson-05/bob/x.ipynb |
     week 12/bob/x.ipynb
-04 | 05 ; 0 ; 04 05 ; 04/ada/x.ipynb | 05/bob/x.ipynb
-ada | hw1023 | ps123456 ; 0 ; - ; ps123456/x.ipynb | hw1023/x.ipynb | ps1/ada/x.ipynb
-ada | ada | bob ; 0 ; - ; ada/01/04_pooling.ipynb | ada/02/04_pooling.ipynb | bob/x.ipynb
+04 | 05 ; 04 05 ; 04/ada/x.ipynb | 05/bob/x.ipynb
+ps123456 | hw1023 | ada ; - ; ps123456/x.ipynb | hw1023/x.ipynb | ps1/ada/x.ipynb
+ada | ada | bob ; - ; ada/01/04_pooling.ipynb | ada/02/04_pooling.ipynb | bob/x.ipynb
 # skipped files are reported
-ada | bob ; 0 ; - ; ada/.04_pooling.ipynb.icloud | bob/x.ipynb
-ada ; 2 ; - ; ada/x.ipynb | .bob/x.ipynb | ada/.y.ipynb | .eve.ipynb
-4711 | 4712 ; 0 ; - ; .Ada_4711_assignsubmission_file_/x.ipynb |
-    Bob_4712_assignsubmission_file_/x.ipynb
-ada ; 0 ; - ; ada/x.ipynb | roster.csv | README.md | .DS_Store | ada/data.csv | ada/picture.png
-ada ; 2 ; - ; ada/x.ipynb | ada/more.7z | essay.docx
-ada ; 2 ; - ; ada.ipynb | data.json | notes.txt
-ada ; 0 ; - ; ada.ipynb | LICENSE
-ada | bob ; 0 ; - ; ada/04_pooling.ipynb | bob/essay.docx |
+ada | bob ; - ; ada/.04_pooling.ipynb.icloud | bob/x.ipynb
+ada | - | ? | ? ; - ; ada/x.ipynb | .bob/x.ipynb | ada/.y.ipynb | .eve.ipynb
+4711 | 4712 ; - ; .Ada_4711_assignsubmission_file_/x.ipynb | Bob_4712_assignsubmission_file_/x.ipynb
+ada | - | - | - | - | - ; - ; ada/x.ipynb | roster.csv | README.md | .DS_Store | ada/data.csv |
+    ada/picture.png
+ada | ? | ? ; - ; ada/x.ipynb | ada/more.7z | essay.docx
+ada | ? | ? ; - ; ada.ipynb | data.json | notes.txt
+ada | - ; - ; ada.ipynb | LICENSE
+ada | bob | - | - | - ; - ; ada/04_pooling.ipynb | bob/essay.docx |
     ada/.ipynb_checkpoints/04_pooling-checkpoint.ipynb | ada/notes.txt |
     __MACOSX/ada/._04_pooling.ipynb
-813 | ada ; 0 ; - ; ada.ipynb | raybob_813_99002_essay.docx
-ada | bob ; 0 ; - ; README.md | ada/x.ipynb | bob/README.md
+ada | 813 ; - ; ada.ipynb | raybob_813_99002_essay.docx
+- | ada | bob ; - ; README.md | ada/x.ipynb | bob/README.md
 # as some browsers save them
-812 | 813 ; 0 ; - ; lovelaceada_812_99001_04_pooling.ipynb.txt |
-    raybob_813_99002_04_pooling.ipynb.json
-ada | bob ; 0 ; - ; ada.ipynb.txt | bob.ipynb.json
+812 | 813 ; - ; lovelaceada_812_99001_04_pooling.ipynb.txt | raybob_813_99002_04_pooling.ipynb.json
+ada | bob ; - ; ada.ipynb.txt | bob.ipynb.json
 # names between other words and signs, and behind those of groups
-al1 | br2 ; 0 ; SIS ; Ada Lovelace - hand-in/x.ipynb | Ray, Bob (04)/x.ipynb
-al1 | br2 ; 0 ; SIS ; 48120-99001 - Ada Lovelace - 4 December, 2026 603 PM/x.ipynb | hw4-br2/x.ipynb
-al1 | br2 ; 0 ; SIS ; hw4-al1.ipynb | 2026-12-04_Bob.Ray_final.ipynb
-al1815 | bob ; 0 ; EMAILS ; ada.lovelace@example.org 4/x.ipynb | [Ray] Bob/x.ipynb
-al1 | br2 ; 0 ; SIS ; Team 3-Ada Lovelace_812_assignsubmission_file_/x.ipynb |
+al1 | br2 ; SIS ; Ada Lovelace - hand-in/x.ipynb | Ray, Bob (04)/x.ipynb
+al1 | br2 ; SIS ; 48120-99001 - Ada Lovelace - 4 December, 2026 603 PM/x.ipynb | hw4-br2/x.ipynb
+al1 | br2 ; SIS ; hw4-al1.ipynb | 2026-12-04_Bob.Ray_final.ipynb
+al1815 | bob ; EMAILS ; ada.lovelace@example.org 4/x.ipynb | [Ray] Bob/x.ipynb
+al1 | br2 ; SIS ; Team 3-Ada Lovelace_812_assignsubmission_file_/x.ipynb |
     Team 3-Bob Ray_813_assignsubmission_file_/x.ipynb
-al1 ; 2 ; SIS ; Ada Lovelace/x.ipynb | Bob Ray and Carol Oz/x.ipynb | Bob Ray, Carol Oz.ipynb
+al1 | ? | ? ; SIS ; Ada Lovelace/x.ipynb | Bob Ray and Carol Oz/x.ipynb | Bob Ray, Carol Oz.ipynb
 # names, numbers and given names of others within a name
-1 | Anna Schmitt ; 0 ; ALIKE ; Anna Berger/x.ipynb | Anna Schmitt/x.ipynb
-3 ; 1 ; ALIKE ; Lena Schmitt/x.ipynb | Anna Luise Lena Schmitt/x.ipynb
-3 | 71 ; 0 ; ALIKE ; Anna-Lena Schmitt_71_assignsubmission_file_/x.ipynb |
+1 | Anna Schmitt ; ALIKE ; Anna Berger/x.ipynb | Anna Schmitt/x.ipynb
+3 | ? ; ALIKE ; Lena Schmitt/x.ipynb | Anna Luise Lena Schmitt/x.ipynb
+71 | 3 ; ALIKE ; Anna-Lena Schmitt_71_assignsubmission_file_/x.ipynb |
     Lena Schmitt_73_assignsubmission_file_/x.ipynb
-4 | Ada King - Blatt 3 ; 0 ; ALIKE ; Ada King - Blatt 3/x.ipynb | Maria Øberg - Blatt 3/x.ipynb
-4 | Assignment_who_attempt_2026-12-04-05-04-03_x ; 0 ; ALIKE ;
+Ada King - Blatt 3 | 4 ; ALIKE ; Ada King - Blatt 3/x.ipynb | Maria Øberg - Blatt 3/x.ipynb
+Assignment_who_attempt_2026-12-04-05-04-03_x | 4 ; ALIKE ;
     Assignment_who_attempt_2026-12-04-05-04-03_x.ipynb |
     Maria Oeberg - 4 December, 2026 503 PM/x.ipynb
-2 | 5 ; 0 ; ALIKE ; hw4-70012/x.ipynb | Lem_Joerg.ipynb
+2 | 5 ; ALIKE ; hw4-70012/x.ipynb | Lem_Joerg.ipynb
 # two assignments: a platform gives everybody another number for each
-al1 | al1 | br2 | br2 ; 0 ; SIS ; Pooling/Ada Lovelace_71_assignsubmission_file_/04_pooling.ipynb |
+al1 | br2 | al1 | br2 ; SIS ; Pooling/Ada Lovelace_71_assignsubmission_file_/04_pooling.ipynb |
     Pooling/Bob Ray_72_assignsubmission_file_/04_pooling.ipynb |
     Benchmark/Ada Lovelace_81_assignsubmission_file_/a.ipynb |
     Benchmark/Bob Ray_82_assignsubmission_file_/a.ipynb
-al1 | al1 | br2 | br2 ; 0 ; SIS ; Ada Lovelace_71_assignsubmission_file_/04_pooling.ipynb |
+al1 | br2 | al1 | br2 ; SIS ; Ada Lovelace_71_assignsubmission_file_/04_pooling.ipynb |
     Bob Ray_72_assignsubmission_file_/04_pooling.ipynb |
     Ada Lovelace_81_assignsubmission_file_/08_similarity_benchmark.ipynb |
     Bob Ray_82_assignsubmission_file_/08_similarity_benchmark.ipynb
-br2 ; 2 ; SIS ; Ada Lovelace_71_assignsubmission_file_/04_pooling.ipynb |
+? | br2 | ? ; SIS ; Ada Lovelace_71_assignsubmission_file_/04_pooling.ipynb |
     Bob Ray_72_assignsubmission_file_/04_pooling.ipynb |
     Ada Lovelace_73_assignsubmission_file_/04_pooling.ipynb
-812 | 812 | 813 | 813 ; 0 ; - ; Pooling/lovelaceada_812_99001_x.ipynb |
-    Pooling/raybob_813_99002_x.ipynb |
-    Benchmark/lovelaceada_812_99003_x.ipynb | Benchmark/raybob_813_99004_x.ipynb
-al1 | al1 | br2 | br2 ; 0 ; SIS ; Pooling/Ada Lovelace/x.ipynb | Pooling/br2/x.ipynb |
-    Benchmark/al1/x.ipynb |
-    Benchmark/Bob Ray/x.ipynb
+812 | 813 | 812 | 813 ; - ; Pooling/lovelaceada_812_99001_x.ipynb |
+    Pooling/raybob_813_99002_x.ipynb | Benchmark/lovelaceada_812_99003_x.ipynb |
+    Benchmark/raybob_813_99004_x.ipynb
+al1 | br2 | al1 | br2 ; SIS ; Pooling/Ada Lovelace/x.ipynb | Pooling/br2/x.ipynb |
+    Benchmark/al1/x.ipynb | Benchmark/Bob Ray/x.ipynb
 # layouts of folders and of file names
-ada | bob ; 0 ; - ; ada/04_pooling.ipynb | bob/04_pooling.ipynb
-ada | bob ; 0 ; - ; submitted/ada/ps1/04_pooling.ipynb | submitted/bob/ps1/04_pooling.ipynb
-ada | bob ; 0 ; - ; ada.ipynb | bob.ipynb
-ada | bob ; 0 ; - ; 04_pooling-ada.ipynb | 04_pooling bob (1).ipynb
-Zoë Ångström | ada ; 0 ; - ; ada_04_pooling.ipynb | Zoë Ångström - 04_pooling.ipynb
-ada ; 0 ; - ; ada/04_pooling.ipynb
-class | class ; 0 ; - ; 04_pooling.ipynb | 05_attention.ipynb
-class | class ; 0 ; - ; 04_pooling - Copy.ipynb | 05_attention (2).ipynb
-class ; 0 ; - ; 04_pooling.ipynb | glossary.ipynb
-ada ; 0 ; - ; ada/04_pooling.ipynb | ada/glossary.ipynb
-ada | ada | bob ; 0 ; - ; ada/week1/04_pooling.ipynb | ada/week2/05_attention.ipynb | bob/x.ipynb
-=1+1 | 李雷 ; 0 ; - ; 李雷/04_pooling.ipynb | =1+1/04_pooling.ipynb
-ada ; 0 ; - ; ada/lesson-04/04_pooling.ipynb
-ada | ada ; 0 ; - ; ada/lesson-04/04_pooling.ipynb | ada/lesson-05/05_attention.ipynb
-ada | ada | bob ; 0 ; - ; lesson-04/ada/04_pooling.ipynb | lesson-05/ada/05_attention.ipynb |
+ada | bob ; - ; ada/04_pooling.ipynb | bob/04_pooling.ipynb
+ada | bob ; - ; submitted/ada/ps1/04_pooling.ipynb | submitted/bob/ps1/04_pooling.ipynb
+ada | bob ; - ; ada.ipynb | bob.ipynb
+ada | bob ; - ; 04_pooling-ada.ipynb | 04_pooling bob (1).ipynb
+ada | Zoë Ångström ; - ; ada_04_pooling.ipynb | Zoë Ångström - 04_pooling.ipynb
+ada ; - ; ada/04_pooling.ipynb
+class | class ; - ; 04_pooling.ipynb | 05_attention.ipynb
+class | class ; - ; 04_pooling - Copy.ipynb | 05_attention (2).ipynb
+class | - ; - ; 04_pooling.ipynb | glossary.ipynb
+ada | - ; - ; ada/04_pooling.ipynb | ada/glossary.ipynb
+ada | ada | bob ; - ; ada/week1/04_pooling.ipynb | ada/week2/05_attention.ipynb | bob/x.ipynb
+李雷 | =1+1 ; - ; 李雷/04_pooling.ipynb | =1+1/04_pooling.ipynb
+ada ; - ; ada/lesson-04/04_pooling.ipynb
+ada | ada ; - ; ada/lesson-04/04_pooling.ipynb | ada/lesson-05/05_attention.ipynb
+ada | ada | bob ; - ; lesson-04/ada/04_pooling.ipynb | lesson-05/ada/05_attention.ipynb |
     lesson-04/bob/a.ipynb
-ada | bob ; 0 ; - ; ada/04_pooling-Copy1.ipynb | bob/04_pooling.ipynb | roster.csv | README.md
-4711 | 4712 ; 0 ; - ; Ada Lovelace_4711_assignsubmission_file_04_pooling.ipynb |
+ada | bob | - | - ; - ; ada/04_pooling-Copy1.ipynb | bob/04_pooling.ipynb | roster.csv | README.md
+4711 | 4712 ; - ; Ada Lovelace_4711_assignsubmission_file_04_pooling.ipynb |
     Bob_4712_assignsubmission_file_x.ipynb
-ada | bob ; 0 ; - ; wrapper/ada.ipynb | wrapper/bob.ipynb
+ada | bob ; - ; wrapper/ada.ipynb | wrapper/bob.ipynb
 """
 
 
 def cases(table):
-    """(files, roster, learners, number of files left out) of each case of a table.
+    """(files, roster, {file: whose it is, "?" if it is left out}) of each case of a table.
 
     table: a text in the form of WHO_GETS_WHAT.
     """
     for line in re.sub(r"\n +", " ", table).strip().splitlines():
         if not line.startswith("#"):
-            learners, left_out, roster, files = line.split(" ; ")
+            owners, roster, files = line.split(" ; ")
             # a roster that has no name is a list of ids
-            roster_of_ids = "\n".join(["id", *roster.split(), ""])
-            roster_text = ROSTERS.get(roster, roster_of_ids)
-            yield files.split(" | "), roster_text, learners.split(" | "), int(left_out)
+            roster_text = ROSTERS.get(roster, "\n".join(["id", *roster.split(), ""]))
+            pairs = zip(files.split(" | "), owners.split(" | "), strict=True)
+            handed_in = {file: owner for file, owner in pairs if owner != "-"}
+            yield files.split(" | "), roster_text, handed_in
 
 
 JUNK = ["Thumbs.db", "desktop.ini", "._x.ipynb", "Icon\r"]
+# as many as are marked
+BOBS_FILES = [f"bob/{number}.png" for number in range(102) if number not in (98, 99)]
 
 
 @each_packing
 @pytest.mark.parametrize(
-    "files, roster, learners, left_out",
+    "files, roster, owner_of",
     [
         *cases(WHO_GETS_WHAT),
-        # more files than are marked: the last hand-in says how many are left out
+        # more files than are marked: the last hand-in stands for bob/98.png and bob/99.png
         (
-            ["ada/x.ipynb", *(f"bob/{number}.png" for number in range(102))],
+            ["ada/x.ipynb", *BOBS_FILES, "bob/98.png", "bob/99.png"],
             None,
-            ["ada", *["bob"] * 101],
-            0,
+            {"ada/x.ipynb": "ada", **dict.fromkeys(BOBS_FILES, "bob"), "2 more": "bob"},
         ),
         # longer than names in messages
-        (["ada/x.ipynb", f"ada/{'x' * 150}.7z"], None, ["ada"], 1),
-        (["कि/x.ipynb", "का/x.ipynb"], "id,name\n1,कि\n", ["1", "का"], 0),
+        (
+            ["ada/x.ipynb", f"ada/{'x' * 150}.7z"],
+            None,
+            {"ada/x.ipynb": "ada", f"ada/{'x' * 150}.7z": "?"},
+        ),
+        (["कि/x.ipynb", "का/x.ipynb"], "id,name\n1,कि\n", {"कि/x.ipynb": "1", "का/x.ipynb": "का"}),
         (
             # an e and an accent, as macOS writes them
             [*JUNK, *(f"B/{name}" for name in JUNK)]
             + [f"Zoe\u0308/{name}" for name in [*JUNK, "x.ipynb"]],
             "id,name\n1,Zoë\n2,B\n",
-            ["1"],
-            0,
+            {"Zoe\u0308/x.ipynb": "1"},
         ),
     ],
 )
-def test_who_gets_what(collect, files, roster, learners, left_out, zipped):
+def test_who_gets_what(collect, files, roster, owner_of, zipped):
     collected = collect(files, roster, zipped)
-    assert sorted(hand_in.learner for hand_in in collected.hand_ins) == learners
-    assert len(collected.left_out) == left_out, collected.left_out
+    handed_in = {hand_in.file: hand_in.learner for hand_in in collected.hand_ins}
+    assert handed_in | dict.fromkeys(collected.left_out, "?") == owner_of
 
 
 @each_packing

@@ -56,8 +56,17 @@ def one_head(
         """The name of a row at the left, and a box for each column, some of them shaded."""
         canvas.label(NAMES_X, TOP[name] + height / 2, name)
         for x, text, shade in zip(column_xs, texts, shades or [0] * len(tokens)):
-            box = (x - width / 2, TOP[name], width, height, text, "head", SMALL)
-            canvas.box(*box, shade=shade, round_by=round_by)
+            canvas.box(
+                x - width / 2,
+                TOP[name],
+                width,
+                height,
+                text,
+                "head",
+                SMALL,
+                shade=shade,
+                round_by=round_by,
+            )
 
     for column, (x, token) in enumerate(zip(column_xs, tokens)):
         look = {"mono": True, "bold": column == place, "thick": column == place}
@@ -79,7 +88,15 @@ def one_head(
             bold=True,
             thick=True,
         )
-        canvas.text(query_left - 12, query_y, f"times each key, / √{len(query)}", SMALL, "end")
+        # beside the query, on the side that has more room
+        is_at_the_right = place >= len(tokens) / 2
+        canvas.text(
+            query_left - 12 if is_at_the_right else query_left + vector_width + 12,
+            query_y,
+            f"times each key, / √{len(query)}",
+            SMALL,
+            "end" if is_at_the_right else "start",
+        )
     with canvas.step():
         row(
             "scores",

@@ -103,8 +103,8 @@ def _effects_of_padding(sentence: str, width: int) -> list[float]:
 
 
 def layers(word: str, texts: str) -> dict:
-    """A word in several sentences, in every hidden state: points in a plane, and the mean cosine
-    between them.
+    """A word in several sentences, in every hidden state: points in a plane, and the cosines between
+    the occurrences.
 
     texts: a sentence a line; an empty line begins the next kind, of four at most, which the views
     tell by colour. word: looked for among the first MOST_TOKENS["tokens"] tokens of each.

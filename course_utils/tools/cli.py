@@ -19,7 +19,8 @@ class Course(click.Group):
         except BrokenPipeError:  # nobody reads on, as after `| head`; click ends without a word
             raise
         except (ValueError, RuntimeError, OSError) as error:
-            # a RuntimeError of a library is a fault in the course, which needs its traceback
+            # A RuntimeError of a library is a fault in the course, which needs its traceback; click's
+            # own, with which it ends a program, are RuntimeErrors, too.
             if isinstance(error, RuntimeError) and not type(error).__module__.startswith(
                 "course_utils."
             ):

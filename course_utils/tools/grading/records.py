@@ -308,14 +308,15 @@ class _LatestMarks:
     def _add_marks(self, file: str, marks: Mapping[str, Mark]) -> None:
         """Take over a file's marks of exercises that count.
 
-        A stub does not replace an answer, nor what is missing any mark.
+        A stub does not replace an answer, nor a hand-in that may have one, nor what is missing any
+        mark.
         """
         stubs = [
             exercise
             for exercise, mark in marks.items()
             if mark.status == NOT_ATTEMPTED
             and exercise in self.marks
-            and self.marks[exercise].status in ANSWERED
+            and self.marks[exercise].status in (*ANSWERED, NOT_MARKED)
         ]
         # a copied cell is not a hand-in of its lesson, so what the file lacks keeps its mark
         lacking = [
@@ -332,7 +333,7 @@ class _LatestMarks:
         self.sources |= dict.fromkeys(taken, file)
         if stubs:
             self.notes.append(
-                f"{file} has no answer to {', '.join(stubs)}: there, the earlier answer counts"
+                f"{file} has no answer to {', '.join(stubs)}: there, the earlier hand-in counts"
             )
 
     def _add_texts(self, file: str, result: Result) -> None:

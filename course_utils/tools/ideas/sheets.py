@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -127,8 +127,10 @@ def _cells(path: Path) -> list[Mapping[str, Any]]:
 def due_today(folder: Path, now: datetime | None = None) -> tuple[list[str], list[str], Schedule]:
     """(items to ask, ids of exercises to write again, the schedule) of a workspace.
 
-    Items that have been asked before come first, without a limit; then new ones of finished cores,
-    at most NEW_A_DAY a day. now: in UTC, by default the present; days are those of UTC.
+    Items of the schedule come first, without a limit: those that have been asked before, and
+    mistakes that `check` has named. Then come new ones of finished cores, as many as leave at most
+    NEW_A_DAY first answers a day, to predictions and mistakes too. now: in UTC, by default the
+    present; days are those of UTC.
 
     Raises ScheduleProblem, OSError.
     """
@@ -140,7 +142,7 @@ def due_today(folder: Path, now: datetime | None = None) -> tuple[list[str], lis
     candidates = [item for lesson in _finished_cores(folder) for item in material(lesson)]
     new = [item for item in candidates if item not in schedule.cards]
     # an exercise does not count: it enters the schedule when it is passed, not by being asked
-    begun = _begun_on(now or datetime.now(UTC), schedule) - exercises.keys()
+    begun = _begun_on(schedule.not_before(now), schedule) - exercises.keys()
     places_left = max(0, NEW_A_DAY - len(begun))
     return to_ask + new[:places_left], to_write, schedule
 
