@@ -561,7 +561,10 @@ BY_NUMBER = {
     "4711": Learner("4711", "Ada Lovelace"),
     "4712": Learner("4712", "Mal M"),
 }
-BY_NAME = {"ada": Learner("ada", "Ada Lovelace"), "mal": Learner("mal", "Mal M")}
+BY_NAME = {
+    "ada": Learner("ada", "Ada Lovelace", "ada.lovelace@x.org"),
+    "mal": Learner("mal", "Mal M", "mal.m@x.org"),
+}
 
 
 @pytest.mark.parametrize("people", [{}, BY_NUMBER, BY_NAME], ids=["none", "numbers", "names"])

@@ -67,11 +67,11 @@ class _Drawn:
         bars = [group for group in self.axes.containers if isinstance(group, BarContainer)]
         in_bars = [bar for group in bars for bar in group]
         text = [
-            # seaborn draws some lines without points
+            # seaborn draws some lines without points, and some of which all points are missing
             *(
                 self._line(line)
                 for line in self.axes.lines
-                if line.get_visible() and len(line.get_xdata())
+                if line.get_visible() and np.isfinite(line.get_xydata()).all(axis=1).any()
             ),
             *(self._bars(group) for group in bars),
         ]

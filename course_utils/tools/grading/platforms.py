@@ -27,7 +27,8 @@ class Platform:
     pattern: the platform's part of the name of a file or folder, with these groups: `id`, the
     learner's number there, or user name (the same in all hand-ins of a learner); `file`, a number
     of the file or the hand-in, digits alone, if it has one: a higher one is later; `name`, the
-    learner's name, unless that stands before this part (where there is none, the user name again).
+    learner's name or e-mail address, unless that stands before this part (where there is none, the
+    user name again). A blank replaces each "_" in it.
     table: the lines of its table, the header first, for these learners and this title of the
     assignment.
     suffix: what the platform may put behind a name that stands before the pattern.
@@ -37,8 +38,8 @@ class Platform:
     repeats_name: all hand-ins with one number have the same name, which can be relied on.
     filled: the lines of its own table, of which these are the rows, with the results filled in;
     None if these rows are no such table.
-    feedback: where a zip that it takes back has a learner's page, with {name}, {id} and {file}; ""
-    if it takes none.
+    feedback: where a zip that it takes back has a learner's page, with {name} (of which each "_" is
+    a blank), {id} and {file}; "" if it takes none.
     """
 
     name: str
