@@ -58,7 +58,7 @@ def main(patterns):
     for setting in tqdm(SETTINGS, unit="setting"):
         passed, output = compare(chosen, setting)
         failed += not passed
-        # of pytest; "" if an instruction that the setting lacks ended it
+        # pytest's own, or the last line of what was written before something ended it
         summary = output.strip().rpartition("\n")[2]
         # tqdm's `write` does not break into the bar
         tqdm.write(f"{'ok  ' if passed else 'FAIL'}  {setting}: {summary}")

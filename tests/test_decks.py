@@ -275,6 +275,8 @@ def test_a_lecture_that_cannot_be_a_deck_says_where_and_why(tmp_path, text, word
         pytest.param(b"---\ntitle: 2026-02-30\n---\n", id="a day that is none"),
         pytest.param(b"---\n- x\n---\n", id="no mapping"),
         pytest.param(FRONT.format("many").encode(), id="minutes in words"),
+        # the mark of a section stands behind an x, and so is none
+        pytest.param(FRONT.format(0).encode() + b"x ", id="no minutes, and no section"),
         pytest.param(FRONT.replace("05_x", "06_y").format(5).encode(), id="of another lesson"),
     ],
 )

@@ -173,6 +173,7 @@ def test_single_numbers_are_scaled_by_what_stands_in_code(factor, sentence):
     (lambda: -np.ones(2, dtype=bool), "nor have a minus"),
     (lambda: torch.ones(2).masked_fill(torch.ones(2).long(), 0), "not 1 and 0"),
     (lambda: torch.ones(2).masked_select(torch.ones(2).long()), "not 1 and 0"),
+    (lambda: torch.ones(2).sum(0, keepdim=1), "not 1 and 0"),
     (lambda: torch.equal(torch.ones(2), torch.ones(2))(3), "no function is called"),
     (lambda: torch.equal(torch.ones(2), torch.ones(2))[0], r"no `\[\.\.\.\]`"),
     (lambda: "a" + (1 == 1), "kinds do not go together"),

@@ -127,10 +127,11 @@ def test_training_that_diverges_stops_with_a_sentence(make, tiny, tmp_path):
 # ---------------------------------------------------------------- saving
 
 
-def test_a_saved_model_is_the_model_and_replaces_what_was_there(sentence_model, tmp_path):
+# a static model has modules.json alone, one of transformers config.json
+@pytest.mark.parametrize("lacking", ["config.json", "modules.json"])
+def test_a_saved_model_is_the_model_and_replaces_what_was_there(lacking, sentence_model, tmp_path):
     folder = save_model(sentence_model, tmp_path / "new" / "model")
-    # a static model, too, has modules.json, but no config.json
-    (folder / "config.json").rename(folder / "stale.txt")
+    (folder / lacking).rename(folder / "stale.txt")
     assert save_model(sentence_model, folder) == folder
     assert not (folder / "stale.txt").exists()
     assert np.array_equal(

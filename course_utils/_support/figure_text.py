@@ -43,7 +43,11 @@ def drawn(figure: Figure, decimals: int = 3) -> list[str]:
     """
     shapes = [shape for axes in figure.axes for shape in (*axes.collections, *axes.images)]
     colour_bars = [shape.colorbar.ax for shape in shapes if shape.colorbar]
-    panels = [_Drawn(axes, decimals) for axes in figure.axes if axes not in colour_bars]
+    panels = [
+        _Drawn(axes, decimals)
+        for axes in figure.axes
+        if axes not in colour_bars and axes.get_visible()
+    ]
     return [line for panel in panels for line in panel.text()]
 
 
@@ -73,7 +77,7 @@ class _Drawn:
                 for line in self.axes.lines
                 if line.get_visible() and np.isfinite(line.get_xydata()).all(axis=1).any()
             ),
-            *(self._bars(group) for group in bars),
+            *(self._bars(group) for group in bars if any(bar.get_visible() for bar in group)),
         ]
         for shape in (*self.axes.collections, *self.axes.images):
             if shape.get_visible():

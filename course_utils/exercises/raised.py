@@ -72,7 +72,7 @@ PLAIN = (
     ),
     (
         "RuntimeError|TypeError",
-        r"boolean masks|boolean tensor|BoolTensor|dtype to be bool|to dtype\('bool'\)",
+        r"boolean masks|boolean tensor|BoolTensor|must be bool|dtype to be bool|to dtype\('bool'\)",
         "True and false are needed here, and not 1 and 0: say `mask == 0`, for example.",
     ),
     (

@@ -68,16 +68,20 @@ def _merges(state, answer):
     canvas.text(10, 16, f"After {answer['steps']} merges", anchor="start", bold=True)
     canvas.text(330, 16, "merge, and count", anchor="start", bold=True)
     for row, (_, count, symbols) in enumerate(words):
+        # pieces that would reach the second column stand in one box
+        if sum(text_width(symbol, SMALL, mono=True) + 15 for symbol in symbols) > 280:
+            symbols = [_cut(" ".join(symbols), 200)]
         _, _, right, _ = canvas.tokens(10, 32 + row_height * row, symbols, gap=3)[-1]
-        y = 46 + row_height * row
-        canvas.text(right + 8, y, f"× {count}", SMALL, anchor="start", quiet=True)
+        canvas.text(
+            right + 8, 46 + row_height * row, f"× {count}", SMALL, anchor="start", quiet=True
+        )
     for row, (left, right, count) in enumerate(merges[: len(words)]):
         y = 46 + row_height * row
         canvas.text(330, y, f"{row + 1}. {left} + {right}", anchor="start", mono=True)
         canvas.text(RIGHT, y, count, anchor="end")
-    listed = ", ".join(f"{left} + {right}" for left, right, _ in merges)
     return canvas.finish(
-        f"BPE on {len(answer['words'])} words after {answer['steps']} merges: {listed}. The corpus has "
+        f"BPE on {len(answer['words'])} words after {answer['steps']} merges: "
+        f"{', '.join(f'{left} + {right}' for left, right, _ in merges)}. The corpus has "
         f"{answer['symbols']} pieces now, and the vocabulary {answer['entries']} entries."
     )
 

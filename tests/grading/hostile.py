@@ -89,7 +89,7 @@ def notebook_bytes(cells, **fields):
 
 
 def hostile_hand_in(answer, above=(), below=()):
-    """A notebook with this answer to mean pooling, wrong ones to the others, and further cells."""
+    """A notebook with this answer to mean pooling, wrong ones to two others, and further cells."""
     return notebook_bytes([*above, *lesson_cells({MEAN_POOL: answer, **WRONG}), *below])
 
 

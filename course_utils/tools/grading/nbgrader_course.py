@@ -137,7 +137,11 @@ def _write_points(book: Any, learner: LearnerRecord, lesson: str) -> None:
     # beside the id of a cell, what nbgrader finds its grade and its comment by
     place = (parts()[lesson].stem, assignment, student)
     # a roster from Canvas has "Lovelace, Ada"
-    first, _, last = " ".join(reversed(learner.name.split(", "))).rpartition(" ")
+    first, _, last = (
+        reversed(learner.name.partition(", "))
+        if ", " in learner.name
+        else learner.name.rpartition(" ")
+    )
     book.update_or_create_student(
         student, first_name=first or None, last_name=last or None, email=learner.email or None
     )

@@ -85,15 +85,15 @@ def _refuse_changed(out: Path, digests: Mapping[str, str]) -> None:
 
     digests: the SHA-256 of each file of this release but its manifest.
     """
-    earlier = read_record(out / "manifest.json").get("sha256") or {}
+    checksums = read_record(out / "manifest.json").get("sha256")
+    earlier = checksums if isinstance(checksums, dict) else {}
     others = [
         out / name
         for name, digest in digests.items()
         if (out / name).exists() and file_sha256(out / name) not in (digest, earlier.get(name))
     ]
     # a manifest without checksums is none of ours
-    others += [] if earlier else out.glob("manifest.json")
-    if others:
+    if others := [*others, *([] if earlier else out.glob("manifest.json"))]:
         raise CopyError(
             f"{others[0]} was changed after its release, or no release wrote it, so it was left "
             "unchanged. Choose another folder, or move it away."

@@ -1,10 +1,10 @@
 """The protocol between the grader and the sandbox: values as JSON and plain arrays, never pickle.
 
 A frame is two lengths, JSON, and the bytes of all arrays. Real numbers, strings, lists, tuples,
-dicts, sets, NumPy arrays of numbers and torch tensors arrive as such, values of a subclass as their
-base class has them; a function of RECIPES is made again. Of any other value only the name of its
-type is sent. The decoder trusts nothing: it verifies lengths, types, shapes and offsets, and raises
-WireError for anything invalid.
+dicts and sets arrive as such, those of a subclass as the base class has them, and so do plain NumPy
+arrays and torch tensors of real numbers; a function of RECIPES is made again. Of any other value
+only the name of its type is sent. The decoder trusts nothing: it verifies lengths, types, shapes
+and offsets, and raises WireError for anything invalid.
 """
 
 import functools

@@ -215,7 +215,7 @@ def _introduction_in(cell: NotebookNode) -> str:
         for paragraph in TITLE.split(cell.source)[-1].strip().split(BREAK)
         if not paragraph.startswith("**Predict.**")
     ]
-    return paragraphs[-1] if cell.id.endswith("-read") else BREAK.join(paragraphs)
+    return BREAK.join(paragraphs[-1:] if cell.id.endswith("-read") else paragraphs)
 
 
 def moodle(bank: list[Question]) -> bytes:
