@@ -64,7 +64,7 @@ def load_encoder(name: str | Path | None = None) -> Pair:
 
 def encoder_folder(name: str | Path | None = None) -> Path:
     """The folder of the model that `load_encoder(name)` loads, for other libraries. Arguments and
-    errors as there.
+    errors as there, but for what the folder holds, which is not looked at.
     """
     name = _chosen(name)
     return Path(packaged_encoder() if name == PACKAGED else _folder_of(name))
@@ -110,14 +110,15 @@ def untouched_weights(
 def load_masked_lm(name: str | Path | None = None) -> Pair:
     """Load a tokenizer and a masked language model, which predicts the words at [MASK].
 
-    name: a hub name such as "bert-base-uncased", or a local folder. If omitted or "packaged", the
-    packaged encoder with the course's adapter and head (see `course_utils/trainings/adapter.md`).
+    name: a hub name such as "bert-base-uncased", or a local folder. If omitted, or for "packaged"
+    and the packaged encoder's public name, that encoder with the course's adapter and head (see
+    `course_utils/trainings/adapter.md`).
 
     Returns (tokenizer, model): `model(**inputs).logits` has the shape (batch, tokens, vocabulary).
     As with `load_encoder`, the same pair is returned each time for the same name. Raises TypeError
     and EncoderError as there, and EncoderError if the model has no masked-language-model head.
     """
-    if name in (None, PACKAGED):
+    if name is None or is_packaged(name):
         return _load_adapted()
     return _load_folder(transformer_part(_folder_of(name)), masked_lm=True)
 

@@ -70,7 +70,7 @@ def with_model(tokenizer, kind, *, layers, hidden, heads, **settings):
 def bert():
     """As large as bert-base: 12 layers of 768, with the packaged encoder's vocabulary."""
     tokenizer = transformers.BertTokenizer(
-        vocab=load_encoder()[0].get_vocab(), model_max_length=512
+        vocab=load_encoder("packaged")[0].get_vocab(), model_max_length=512
     )
     return with_model(tokenizer, "Bert", layers=12, hidden=768, heads=12)
 
@@ -139,7 +139,7 @@ def mpnet():
 def distilbert():
     """No segments, no pooler, and other names for the same parts."""
     tokenizer = transformers.BertTokenizer(
-        vocab=load_encoder()[0].get_vocab(),
+        vocab=load_encoder("packaged")[0].get_vocab(),
         model_max_length=512,
         model_input_names=["input_ids", "attention_mask"],
     )

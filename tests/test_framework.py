@@ -104,7 +104,13 @@ def test_inputs_are_drawn_afresh_and_can_be_repeated():
 
 
 @pytest.mark.parametrize(
-    "wrong, near", [("04-meanpool", "04-mean-pool"), ("4-max-pool", "04-max-pool")]
+    "wrong, near",
+    [
+        ("04-meanpool", "04-mean-pool"),
+        ("4-max-pool", "04-max-pool"),
+        ("00-rankez", "00-ranked"),  # a completion
+        (["04-mean-pool"], "04-mean-pool"),
+    ],
 )
 def test_an_unknown_id_names_the_nearest(wrong, near):
     with pytest.raises(ValueError, match=f"did you mean '{near}'"):

@@ -396,6 +396,7 @@ TWO_ASSIGNMENTS = {  # Moodle numbers learners anew for each assignment
     "roster, zips, unzipped, numbers_of_files",
     [
         (SIS, TWO_ASSIGNMENTS, [], {"al1": 2, "br2": 2}),
+        ("id\nada\nbob\n", {"all.zip": ["ada.ipynb", "bob.ipynb"]}, [], {"ada": 1, "bob": 1}),
         (
             SIS,
             TWO_ASSIGNMENTS,
@@ -429,6 +430,7 @@ TWO_ASSIGNMENTS = {  # Moodle numbers learners anew for each assignment
     ],
     ids=[
         "two zips",
+        "one zip of files named after learners",
         "two zips and a file",
         "a zip of one hand-in, which is not a learner's",
         "learners' zips, which are theirs whatever they hold",

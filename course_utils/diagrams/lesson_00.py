@@ -37,20 +37,23 @@ def _pair(canvas: Canvas, x: float, level: str, turned: str, angle: float) -> No
 def angles(pairs: Mapping[tuple[str, str], float], conclusion: str = "") -> Diagram:
     """Pairs of vectors, each drawn as two arrows at the angle that corresponds to their cosine.
 
-    pairs: {(name of the level arrow, name of the turned one): cosine}; a name may be "".
-    conclusion: a line below the arrows. Raises ValueError for a cosine beyond -1 or 1.
+    pairs: {(name of the level arrow, name of the turned one): cosine}; a name may be "". There is
+    room for two pairs, and for three with cosines of 0 or more; others overlap or leave the drawing.
+    conclusion: a line below the arrows. Raises ValueError for a cosine beyond -1 or 1, and for what
+    leaves the drawing.
     """
     lowest = "conclusion" if conclusion else "cosine"
     canvas = Canvas("00 angles", Y[lowest] + 12)  # 12: half a line of text, and an edge
     descriptions = []
     for column, ((level, turned), cosine) in enumerate(pairs.items()):
-        angle = math.acos(cosine)
-        x = WIDTH / len(pairs) * column + 22  # of the corner, near the left edge of the column
+        angle = math.acos(round(cosine, 6))  # in float32, the cosine of equal vectors may be over 1
+        # of the corner, near the left edge of the column, or as far from it as the tip reaches left
+        x = WIDTH / len(pairs) * column + 22 + REACH["tip"] * max(0, -cosine)
         _pair(canvas, x, level, turned, angle)
         canvas.text(x + REACH["tip"] / 2, Y["cosine"], f"cosine {cosine:.2f}", bold=True)
         descriptions.append(
-            f"{' and '.join(filter(None, (level, turned)))}, {math.degrees(angle):.0f} degrees, "
-            f"cosine {cosine:.2f}"
+            f"{' and '.join(filter(None, (level, turned))) or 'two arrows without names'}, "
+            f"{math.degrees(angle):.0f} degrees, cosine {cosine:.2f}"
         )
     if conclusion:
         canvas.text(MIDDLE, Y["conclusion"], conclusion, bold=True, kind="sentence")

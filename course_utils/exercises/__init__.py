@@ -1,4 +1,4 @@
-"""Exercises: one file per lesson defines each task, its checks and its hints.
+"""Exercises: for each lesson, one file defines the tasks and their checks, another has their words.
 
 `check` runs a learner's function on fresh inputs and judges the results; `hint` and `solution` give
 help.
@@ -52,10 +52,10 @@ def find(exercise_id: object) -> Exercise:
     """The exercise or completion with this id. Raises ValueError, suggesting the nearest id."""
     # an id begins with the number of its lesson, so only that module is imported
     tasks = tasks_of({str(exercise_id)[:2]} & {*LESSONS})
-    if exercise_id in tasks:
-        return tasks[exercise_id]
+    if str(exercise_id) in tasks:
+        return tasks[str(exercise_id)]
     # half of difflib's default cutoff: any id that is alike helps more than none
-    near = difflib.get_close_matches(str(exercise_id), all_exercises(), n=1, cutoff=0.3)
+    near = difflib.get_close_matches(str(exercise_id), tasks_of(LESSONS), n=1, cutoff=0.3)
     advice = f"; did you mean {near[0]!r}?" if near else ""
     raise ValueError(f"exercise_id {exercise_id!r} is not an exercise of this course{advice}")
 

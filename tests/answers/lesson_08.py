@@ -119,7 +119,7 @@ COMPLETED = {
         # this and the next drop the first two positions, and add a 0 on either side
         lambda mask: torch.nn.functional.pad(mask[:, 2:], (1, 1)),
         lambda mask: np.array([[0, *row[2:], 0] for row in mask.numpy()], dtype=float),
-        # writes 0 at two places: that of the last token, times 0 and times 1
+        # writes 0 at two positions: at 0, and at that of the last token
         lambda mask: mask.scatter(1, torch.outer(mask.sum(dim=1) - 1, torch.tensor([0, 1])), 0),
     ],
     # the accuracy with the threshold, and that of giving all pairs the more frequent label

@@ -147,7 +147,8 @@ def _in_folder(
     todo: list[tuple[tuple[str, ...], Path]] = [((), source)]
     while todo:
         parts, path = todo.pop()
-        if len(parts) > DEEPEST or len(os.fsencode(path)) > LONGEST:
+        # of the source itself, only what is in it
+        if parts and (len(parts) > DEEPEST or len(os.fsencode(path)) > LONGEST):
             yield refused(
                 parts,
                 f"it is a folder within {DEEPEST} others, or with a path of more than {LONGEST:,} "
@@ -226,7 +227,9 @@ def _class_archives(
             return []  # a damaged archive is reported when it is unpacked
         ways_to_read = [reading for entry in entries for reading in readings(entry)]
         is_platforms = any(reading.platform.is_unmistakable for reading in ways_to_read)
-        learners = sum(owners.identifies(entry) for entry in entries)
+        learners = sum(  # as the name of a folder, or of a file
+            owners.identifies(entry) or owners.identifies(stem_of(entry)) for entry in entries
+        )
         if not is_platforms and learners < fewest_learners:
             return []
     return names
