@@ -31,9 +31,11 @@ CLOSE = 0.6
 
 @cache
 def pages() -> pd.Series:
-    """The name and first paragraph of each docstring, without a signature: a Series by name."""
+    """The name and first paragraph of each docstring, without a signature of one line: a Series by
+    name. Eleven pages have a longer signature in place of the paragraph.
+    """
     docs = load_docstrings().set_index("name")["text"]
-    # a signature is a first line such as "arange(stop)", with a blank line below
+    # such a signature is a first line such as "arange(stop)", with a blank line below
     without_signature = docs.str.replace(r"^[\w.]+\([^\n]*\n\n", "", regex=True)
     first_paragraphs = without_signature.str.split("\n\n").str[0].str.replace("\n", " ")
     return docs.index.to_series() + ": " + first_paragraphs
@@ -60,8 +62,8 @@ def own_pairs() -> pd.DataFrame:
     """The same from the documentation's own text: a paragraph of a docstring, and its page.
 
     Of the paragraphs above the sections, directives, examples and the one that the page shows are
-    left out, and the first of the others is taken. If it does not have 6 to 60 words, the docstring
-    makes no pair.
+    left out, and the first of the others is taken, which may be a signature (one anchor in eleven
+    is). If it does not have 6 to 60 words, the docstring makes no pair.
     """
     docs, shown = load_docstrings(), pages()
     rows = []

@@ -35,7 +35,7 @@ def write_release(
     The manifest has the version of the course, the lessons, `due`, the points of each exercise and
     their sum ("of"), the ids of the cells that a person marks, and the SHA-256 of each other file.
 
-    The same input gives the same bytes. Raises CopyError with a one-sentence message for a lesson
+    The same input gives the same bytes. Raises CopyError for a lesson
     that does not exist or has no exercises, without lessons, for a file there that no release wrote
     or that was changed since, and if it cannot write.
     """

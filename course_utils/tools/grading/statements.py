@@ -30,8 +30,8 @@ DEFINITIONS = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
 def shell() -> Any:
     """IPython's shell of this process.
 
-    It starts no program, opens no window and prints no error: `!ls` and `%pip install` do nothing
-    and return nothing.
+    It opens no window and prints no error, and `!ls` and `%pip install` do nothing and return
+    nothing. That `%%bash` starts a program, only the sandbox prevents.
     """
     from IPython.core.interactiveshell import InteractiveShell
     from IPython.utils.text import SList

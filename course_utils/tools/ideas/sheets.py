@@ -143,8 +143,7 @@ def due_today(folder: Path, now: datetime | None = None) -> tuple[list[str], lis
     new = [item for item in candidates if item not in schedule.cards]
     # an exercise does not count: it enters the schedule when it is passed, not by being asked
     begun = _begun_on(schedule.not_before(now), schedule) - exercises.keys()
-    places_left = max(0, NEW_A_DAY - len(begun))
-    return to_ask + new[:places_left], to_write, schedule
+    return to_ask + new[: max(0, NEW_A_DAY - len(begun))], to_write, schedule
 
 
 # the items, exercises among them, whose first answer was on this day

@@ -42,15 +42,14 @@ WRITER = "version"
 PATIENCE = 5  # seconds that a command waits for another
 LEFT_ALONE = {  # why a file was left as it is
     "kept": "your version was kept; the course has a newer one. `course update{option}` merges its "
-    "changes and keeps what you wrote; `course reset {key}{option}` saves your version and writes "
-    "a fresh one.",
-    "unreadable": "this file is not a valid notebook and was left unchanged. "
-    "`course reset {key}{option}` saves it and writes a fresh one.",
+    "changes and keeps what you wrote; {reset} writes a fresh one.",
+    "unreadable": "this file is not a valid notebook and was left unchanged; {reset} writes a fresh "
+    "one.",
 }
 
 
 class CopyError(RuntimeError):
-    """The learner's copies cannot be written. The message is one sentence."""
+    """The learner's copies cannot be written. The message says why and what to do."""
 
 
 class FileReport(NamedTuple):
@@ -146,7 +145,7 @@ def write_workspace(
     merging: merge lessons that both sides changed, after saving the learner's file in the folder
     SAVED.
 
-    Raises CopyError with a one-sentence message if there are no sources or the workspace cannot be
+    Raises CopyError if there are no sources or the workspace cannot be
     written, ValueError for a damaged source. Work done before the error is recorded.
     """
     workspace = Path(workspace)
@@ -169,7 +168,7 @@ def reset_lesson(
     """Restore one lesson, such as "04", after saving the learner's file in the folder SAVED.
 
     Returns (file name, path of the saved file; None if there was no file, or nothing to reset in
-    it). Raises CopyError with a one-sentence message, or ValueError for an unknown lesson or a
+    it). Raises CopyError, or ValueError for an unknown lesson or a
     damaged source; the learner's file then stays where it was.
     """
     lesson = lesson_named(key, sources)
@@ -195,7 +194,12 @@ def report_lines(reports: list[FileReport], workspace: Path) -> list[str]:
     lines = []
     for name, action, description in reports:
         if action in LEFT_ALONE:
-            description = LEFT_ALONE[action].format(key=part_of(name), option=option)
+            reset = (
+                f"`course reset {part_of(name)}{option}` saves it and"
+                if name != GLOSSARY  # which is no lesson to reset
+                else f"rename it, and `course lab{option}`"
+            )
+            description = LEFT_ALONE[action].format(reset=reset, option=option)
         elif action == "renewed":
             description = "renewed; you had not edited it"
         if action != "unchanged":
