@@ -561,7 +561,7 @@ def test_a_sandbox_that_is_killed_stops_the_run(tmp_path):
     skip_unless_isolated()
     # the first is marked at once, the second hangs, so the third waits
     jobs = [{"key": name, "name": name, "path": str(tmp_path / name)} for name in "abc"]
-    for job, answers in zip(jobs, [{"normalise": "solution"}, {"max_pool": SLOW}, {}]):
+    for job, answers in zip(jobs, [{"mean_pool": "solution"}, {"max_pool": SLOW}, {}]):
         Path(job["path"]).write_text(hand_in("04", **answers))
     results = mark_here(jobs, SETTINGS, workers=1)
     _, first = next(results)
