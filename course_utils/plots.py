@@ -115,7 +115,7 @@ def lines(
         points = np.asarray(line.get_xydata())
         known = points[np.isfinite(points[:, 1])]
         ends += [(line.get_label(), last, line.get_color()) for last in known[-1:]]
-    if len(series) > 1 and ends:
+    if len(series) > 1:
         label_ends(axes, ends)
     references(axes, marks, "y")
     return Figure(figure, alt)

@@ -35,9 +35,9 @@ def write_release(
     The manifest has the version of the course, the lessons, `due`, the points of each exercise and
     their sum ("of"), the ids of the cells that a person marks, and the SHA-256 of each other file.
 
-    The same input gives the same bytes. Raises CopyError for a lesson
-    that does not exist or has no exercises, without lessons, for a file there that no release wrote
-    or that was changed since, and if it cannot write.
+    The same input gives the same bytes. Raises CopyError for a lesson that does not exist or has no
+    exercises, without lessons, for a file there that no release wrote or that was changed since,
+    and if it cannot write.
     """
     try:
         # without lessons, a key that is refused: `assignment` takes an empty tuple for all

@@ -114,7 +114,7 @@ def question(name: str) -> Question:
     """
     idea_id, _, form = name.partition(".")
     idea = inventory()[idea_id]
-    return {"before": idea.before, "after": idea.after}[form]
+    return {name: getattr(idea, name) for name in FORMS}[form]
 
 
 def read_prediction(source: str) -> tuple[str, tuple[Option, ...]]:

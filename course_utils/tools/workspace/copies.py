@@ -145,8 +145,8 @@ def write_workspace(
     merging: merge lessons that both sides changed, after saving the learner's file in the folder
     SAVED.
 
-    Raises CopyError if there are no sources or the workspace cannot be
-    written, ValueError for a damaged source. Work done before the error is recorded.
+    Raises CopyError if there are no sources or the workspace cannot be written, ValueError for a
+    damaged source. Work done before the error is recorded.
     """
     workspace = Path(workspace)
     lessons = _sources(Path(sources))
@@ -168,8 +168,8 @@ def reset_lesson(
     """Restore one lesson, such as "04", after saving the learner's file in the folder SAVED.
 
     Returns (file name, path of the saved file; None if there was no file, or nothing to reset in
-    it). Raises CopyError, or ValueError for an unknown lesson or a
-    damaged source; the learner's file then stays where it was.
+    it). Raises CopyError, or ValueError for an unknown lesson or a damaged source; the learner's
+    file then stays where it was.
     """
     lesson = lesson_named(key, sources)
     target = workspace / f"{name_of(lesson)}.ipynb"

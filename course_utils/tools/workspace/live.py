@@ -102,7 +102,8 @@ def write_live(
     """Write the live copy of a lesson into a workspace, and a page of the code to type.
 
     An edited live copy stays as it is, and so does its page if there is one. Returns the copy's
-    file, as a path in the workspace, and whether it was edited. Raises CopyError, or ValueError for an unknown lesson.
+    file, as a path in the workspace, and whether it was edited. Raises CopyError, or ValueError for
+    an unknown lesson.
     """
     path = lesson_named(key, sources)
     key = part_of(path)  # "04" also if it was called "4"
