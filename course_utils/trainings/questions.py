@@ -29,16 +29,20 @@ REVIEWS = 200  # how many reviews the review search is among
 CLOSE = 0.6
 
 
+def without_signatures() -> pd.Series:
+    """The docstrings by name, without the calls that some begin with, as `arange(stop)`."""
+    return (
+        load_docstrings()
+        .set_index("name")["text"]
+        .str.replace(r"(?s)^([\w.]+\(.*?\n\n)+", "", regex=True)
+    )
+
+
 @cache
 def pages() -> pd.Series:
-    """The name and first paragraph of each docstring, without a signature of one line: a Series by
-    name. Eleven pages have a longer signature in place of the paragraph.
-    """
-    docs = load_docstrings().set_index("name")["text"]
-    # such a signature is a first line such as "arange(stop)", with a blank line below
-    without_signature = docs.str.replace(r"^[\w.]+\([^\n]*\n\n", "", regex=True)
-    first_paragraphs = without_signature.str.split("\n\n").str[0].str.replace("\n", " ")
-    return docs.index.to_series() + ": " + first_paragraphs
+    """The name and first paragraph of each docstring, without signatures: a Series by name."""
+    docs = without_signatures()
+    return docs.index.to_series() + ": " + docs.str.split("\n\n").str[0].str.replace("\n", " ")
 
 
 def collection() -> pd.Series:
@@ -62,22 +66,19 @@ def own_pairs() -> pd.DataFrame:
     """The same from the documentation's own text: a paragraph of a docstring, and its page.
 
     Of the paragraphs above the sections, directives, examples and the one that the page shows are
-    left out, and the first of the others is taken, which may be a signature (one anchor in eleven
-    is). If it does not have 6 to 60 words, the docstring makes no pair.
+    left out, and the first of the others is taken. If it does not have 6 to 60 words, the docstring
+    makes no pair.
     """
-    docs, shown = load_docstrings(), pages()
     rows = []
-    for name, text in zip(docs["name"], docs["text"]):
+    for text, page in zip(without_signatures(), pages()):
         before_sections = re.split(r"\n[A-Z][A-Za-z ]+\n-{3,}\n", text)[0]  # headings underlined
         paragraphs = [" ".join(part.split()) for part in before_sections.split("\n\n")]
         # neither empty, nor a directive (..), nor an example (>>>), nor the page's own
         others = [
-            part
-            for part in paragraphs
-            if part[:1] not in ("", ".", ">") and part not in shown[name]
+            part for part in paragraphs if part[:1] not in ("", ".", ">") and part not in page
         ]
         if others and 6 <= len(others[0].split()) <= 60:
-            rows.append({"anchor": others[0], "positive": shown[name]})
+            rows.append({"anchor": others[0], "positive": page})
     return pd.DataFrame(rows)
 
 
