@@ -5,15 +5,14 @@ from collections.abc import Mapping
 
 from .canvas import MIDDLE, SMALL, WIDTH, Canvas, Diagram
 
-# how far from the corner the tips are (a vector's length is 1), the arc and its degrees
-REACH = {"tip": 112, "arc": 26, "degrees": 44}
+# how far from the corner the tips are (a vector's length is 1), and the arc
+REACH = {"tip": 112, "arc": 26}
 # heights: of the corner where both arrows of a pair begin, and of the texts below it
 Y = {"corner": 160, "name": 178, "cosine": 202, "conclusion": 226}
 
 
-def _place(corner_x: float, turn: float, part: str) -> tuple[float, float]:
-    """Where this part of `REACH` is. turn: the angle in radians, upwards from the right."""
-    distance = REACH[part]
+def _place(corner_x: float, turn: float, distance: float) -> tuple[float, float]:
+    """What is so far from the corner. turn: the angle in radians, upwards from the right."""
     return corner_x + distance * math.cos(turn), Y["corner"] - distance * math.sin(turn)
 
 
@@ -23,15 +22,16 @@ def _pair(canvas: Canvas, x: float, level: str, turned: str, angle: float) -> No
     level, turned: the names of these arrows. angle: between them, in radians.
     """
     for turn in (0, angle):
-        canvas.arrow((x, Y["corner"]), _place(x, turn, "tip"), kind="sentence", thick=True)
+        canvas.arrow((x, Y["corner"]), _place(x, turn, REACH["tip"]), kind="sentence", thick=True)
     # the arc of the angle, as eight short lines
-    canvas.path(*[_place(x, angle * eighths / 8, "arc") for eighths in range(9)], tip=False)
-    canvas.text(*_place(x, angle / 2, "degrees"), f"{math.degrees(angle):.0f}°", SMALL)
+    canvas.path(*[_place(x, angle * eighths / 8, REACH["arc"]) for eighths in range(9)], tip=False)
+    # as near to the arc as there are 14 to either arrow; for small angles, beyond the tips
+    degrees_at = min(max(REACH["arc"] + 18, 14 / math.sin(angle / 2 or 1e-9)), REACH["tip"] + 22)
+    canvas.text(*_place(x, angle / 2, degrees_at), f"{math.degrees(angle):.0f}°", SMALL)
     canvas.text(x + REACH["tip"] / 2, Y["name"], level, SMALL, kind="sentence")
-    tip_x, tip_y = _place(x, angle, "tip")
-    # right of the tip, but neither at the level arrow's corner nor in the next pair's column
-    name_x = min(max(tip_x + 10, x + 30), x + 110)
-    canvas.text(name_x, tip_y - 14, turned, SMALL, kind="sentence")
+    tip_x, tip_y = _place(x, angle, REACH["tip"])
+    # right of the tip, but not in the next pair's column
+    canvas.text(min(tip_x + 30, x + REACH["tip"]), tip_y - 14, turned, SMALL, kind="sentence")
 
 
 def angles(pairs: Mapping[tuple[str, str], float], conclusion: str = "") -> Diagram:
