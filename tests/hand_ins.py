@@ -51,7 +51,7 @@ def collecting(tmp_path):
                 (source / file).write_bytes(data)
         (tmp_path / "unpacked").mkdir()
         if roster:
-            (tmp_path / "roster.csv").write_text(roster)
+            (tmp_path / "roster.csv").write_text(roster, encoding="utf-8")
         people = read_roster(tmp_path / "roster.csv") if roster else None
         gathered = gather(source, tmp_path / "unpacked", people)
         files_of = {}

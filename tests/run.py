@@ -1,9 +1,11 @@
 """Run the tests with the network blocked: `python -m tests.run [--nightly] [PYTEST FLAGS]`.
 
-Without --nightly, all tests but those marked `nightly`; with it, only these. Hosted CI runs both, side by side.
+Without --nightly, all tests but those marked `nightly`; with it, only these. Hosted CI runs both,
+side by side.
 """
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -27,7 +29,8 @@ BIN = Path(sys.executable).parent
 WORKERS = "2"
 SETTINGS = Path("course_utils", "explore")  # of the tools for JavaScript
 OXLINT = f"oxlint --config {SETTINGS / 'oxlint.json'} course_utils tests"
-OXFMT = f"oxfmt --config {SETTINGS / 'oxfmt.json'} course_utils/**/*.js tests/*.mjs"
+# quoted, since oxfmt itself finds files in all folders by "**", and bash does not
+OXFMT = f"oxfmt --config {SETTINGS / 'oxfmt.json'} 'course_utils/**/*.js' 'tests/*.mjs'"
 FIRST = {  # {a command that takes seconds: what helps if it fails}
     "ruff check --quiet": (
         "`.venv/bin/ruff format` fixes long lines, `.venv/bin/ruff check --fix` most others."
@@ -45,28 +48,29 @@ FIRST = {  # {a command that takes seconds: what helps if it fails}
 def look_at_files():
     """The exit status of the first installed command of FIRST that fails, else 0."""
     for command, advice in FIRST.items():
-        program, *arguments = command.split()
+        program, *arguments = shlex.split(command)
         if not shutil.which(program, path=BIN):
             print(
-                f"{program} is not installed, so it did not look at the files: make setup installs it."
+                f"{program} is not installed, so it did not look at the files: "
+                "make setup installs it."
             )
             continue
         done = subprocess.run([BIN / program, *arguments], capture_output=True, text=True)
         if done.returncode:
-            print(f"{done.stdout} {done.stderr}\n{command} failed. {advice}")
+            print(f"{done.stdout}{done.stderr}\n{command} failed. {advice}")
             return done.returncode
     return 0
 
 
 def prepare():
-    """Block the network, and start the warm process, from which the kernels are forked as in JupyterLab."""
+    """Block the network, and start the warm process, from which kernels are forked as in JupyterLab."""
     reason = block_network()
     print(
         f"Network: {'not blocked, ' + reason if reason else 'blocked, loopback only'}", flush=True
     )
     os.environ["COURSE_NETWORK_BLOCKED"] = "" if reason else "1"
     if not reason:
-        # else npm asks its registry again for more than a minute
+        # without this, npm asks its registry again for more than a minute
         os.environ["NPM_CONFIG_FETCH_RETRIES"] = "0"
     start_warm()  # tests/matrix.py starts kernels cold
 
@@ -80,10 +84,10 @@ def main(flags):
     # Long tests at the end would leave the other worker idle: so first the lessons, or, of the
     # nightly ones, the files with many tests, as pytest-xdist sorts them.
     order = ["tests"] if nightly else ["--no-loadscope-reorder", "notebooks", "tests"]
-    marked = ["-m", "nightly" if nightly else "not nightly"]
+    which = "nightly" if nightly else "not nightly"
     further = [flag for flag in flags if flag != "--nightly"]
     status = pytest.main(
-        ["-n", WORKERS, "--dist", "loadscope", *order, *marked, "--durations=10", *further]
+        ["-n", WORKERS, "--dist", "loadscope", *order, "-m", which, "--durations=10", *further]
     )
     print(budget.table())
     return status

@@ -112,7 +112,7 @@ def test_a_file_that_may_be_a_learners_is_on_the_learners_row():
         (b" \n", "it is empty"),
         ("{}".encode("utf-16"), "in UTF-16; save it as UTF-8"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:1", "a pointer of Git LFS"),
-        (b"\n<!DOCTYPE html><title>Sign in</title>", "a web page"),
+        (b"\xef\xbb\xbf\n<!DOCTYPE html><title>Sign in</title>", "a web page"),
         (b'{"cells": [\n<<<<<<< HEAD\n=======\n>>>>>>> main\n]}', "the marks of a conflict in Git"),
         (b"PK\3\4...", "a zip archive"),
         (b"# a script", "it is not JSON"),

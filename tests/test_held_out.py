@@ -102,5 +102,5 @@ def raising_by_name(queries, texts, k):
 def test_nothing_that_an_answer_makes_of_held_out_queries_is_shown(answer, words):
     report = marked(answer)
     assert not report.passed, report.discreet
-    assert words in " ".join(report.discreet), report.discreet
     assert not shows_a_query(report.discreet)
+    assert words in " ".join(report.discreet), report.discreet

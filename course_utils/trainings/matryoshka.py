@@ -93,22 +93,21 @@ def trained_on_neighbours(nested: bool, seed: int, pairs: int = PAIRS) -> Model:
 
 
 def measured(
-    dimensions: int, texts: np.ndarray, asked: np.ndarray, queries: np.ndarray
+    dimensions: int, texts: np.ndarray, asked: np.ndarray, queries: np.ndarray, *, wanted: list[int]
 ) -> tuple[np.ndarray, np.ndarray]:
     """(recall@10 of each asked sentence, reciprocal rank of each query), with the first
     `dimensions` numbers only.
 
-    texts, asked, queries: the vectors of the first three of `review_parts`. The recall is of the
-    ten nearest by whole vectors.
+    texts, asked, queries: the vectors of the first three of `review_parts`. wanted: its last. The
+    recall is of the ten nearest by whole vectors.
     """
     nearest, _ = search(asked, texts, k=K)
     by_asked, _ = search(asked[:, :dimensions], texts[:, :dimensions], k=K)
     by_queries, _ = search(queries[:, :dimensions], texts[:, :dimensions], k=K)
-    *_, places = review_parts()
-    wanted = [[place] for place in places]  # one text for each query
+    right = [[place] for place in wanted]  # one text for each query
     return (
         recalls(by_asked.tolist(), nearest.tolist(), K),
-        reciprocal_ranks(by_queries.tolist(), wanted, K),
+        reciprocal_ranks(by_queries.tolist(), right, K),
     )
 
 
@@ -122,10 +121,11 @@ def rows_of(
 
     before: the untrained encoder's reciprocal ranks, to compare with; omitted for itself.
     """
-    vectors = [encoded(model, part) for part in review_parts()[:3]]
+    texts, asked, queries, wanted = review_parts()
+    vectors = [encoded(model, part) for part in (texts, asked, queries)]
     rows, ranks = [], {}
     for dimensions in DIMENSIONS:
-        recall, ranks[dimensions] = measured(dimensions, *vectors)
+        recall, ranks[dimensions] = measured(dimensions, *vectors, wanted=wanted)
         # without `before`, this is the untrained encoder: its change is 0
         change = ranks[dimensions] - (before or ranks)[dimensions]
         row = {"recipe": recipe, "seed": seed, "dimensions": dimensions}

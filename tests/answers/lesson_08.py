@@ -24,7 +24,7 @@ def spearman_by_counting(first, second):
 # Replaces a rank by the share of lower numbers less that of higher ones, which is a linear function
 # of the rank.
 def spearman_in_float32(first, second):
-    numbers = torch.tensor([first, second])
+    numbers = torch.tensor(np.float32([first, second]))
     is_higher = (numbers[:, :, None] > numbers[:, None]).float()
     return torch.corrcoef((is_higher - is_higher.transpose(1, 2)).mean(dim=2))[0, 1]
 
@@ -45,7 +45,7 @@ def accuracy_held_out(
     compare=np.greater_equal,
 ):
     values, labels = np.array(train_values), np.array(train_labels)
-    candidates = np.unique(train_values) if candidates is None else np.unique(candidates)
+    candidates = np.unique(train_values if candidates is None else candidates)
     shares_right = np.array(
         [(compare(values, candidate) == labels).mean() for candidate in candidates]
     )
@@ -95,7 +95,12 @@ RIGHT = {
     "08-groups": [
         lambda *args: interval_of_groups(*args, spearman=spearman_of_scipy).tolist(),
         interval_of_groups,
-        lambda *args: torch.tensor(interval_of_groups(*args)),
+        lambda *args: interval_of_groups(
+            *args,
+            chosen=lambda groups, drawn: [
+                row for wanted in drawn for row, group in enumerate(groups) if group == wanted
+            ],
+        ),
     ],
 }
 
@@ -220,11 +225,11 @@ PROMISES = {
         ),
     ],
     "08-groups": [
-        (  # draws rows, and not groups
+        (  # draws rows, and not groups; other rows for other groups
             "an interval that copies cannot narrow",
             lambda *args: interval_of_groups(
                 *args,
-                chosen=lambda groups, _: np.random.default_rng(0).integers(
+                chosen=lambda groups, drawn: np.random.default_rng(drawn).integers(
                     len(groups), size=len(groups)
                 ),
             ),

@@ -3,7 +3,7 @@
 Code cells run in order in an empty working folder. A cell is interrupted after 4 seconds; an error
 does not stop the notebook. If a cell ends the kernel, a new one is started, as Jupyter does. After
 the last cell, `check` is called for each exercise not yet passed. An exercise is passed if any
-check passed it, in a cell of the notebook or at the end.
+check passed it, in a cell of the notebook or at the end; a cell that ends the kernel passes none.
 
 A kernel is used for the next notebook if a notebook changed nothing but its names, which are
 cleared; otherwise a new one is forked. One notebook in 24 runs in each run of the tests, the others

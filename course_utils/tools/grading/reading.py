@@ -64,7 +64,8 @@ def _kind_of_file(data: bytes) -> str:
         return "it is empty"
     if b"\n<<<<<<< " in data:
         return "it holds the marks of a conflict in Git; resolve it, and save again"
-    start = data[:1000].lstrip().lower()  # a page may begin with empty lines
+    # a page may begin with a byte order mark, and with empty lines
+    start = data.removeprefix(b"\xef\xbb\xbf")[:1000].lstrip().lower()
     for beginning, kind in NO_NOTEBOOKS.items():
         if start.startswith(beginning):
             return kind

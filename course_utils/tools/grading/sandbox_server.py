@@ -234,7 +234,7 @@ def warm_up(cold: bool = False) -> None:
 
 
 class Server:
-    """Forks a child on request, and ends it on request, with all that it started.
+    """Forks a child on request, and ends it on request; behind walls, with all that it started.
 
     One child runs at a time: each must be ended before the next is started.
 

@@ -257,7 +257,7 @@ def book_seen_from(out: str | Path) -> str | None:
 
     It is looked for in `out` itself, beside it as `book`, and where `course book` puts it.
     """
-    for folder in (Path(out), Path(out).parent / "book", Path("build/book")):
+    for folder in (Path(out), Path(out).resolve().parent / "book", Path("build/book")):
         if (folder / MARKER).exists():
             address = os.path.relpath(folder, out).replace(os.sep, "/")
             return "" if address == "." else quote(address)

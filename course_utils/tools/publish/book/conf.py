@@ -1,6 +1,6 @@
 """Sphinx configuration of the book, used by course_utils.tools.publish.book.
 
-It requests nothing from the network.
+The book requests nothing from the network.
 """
 
 project = html_title = "Sentence embeddings, from the first token to a fine-tuned encoder"
@@ -17,8 +17,8 @@ myst_heading_slug_func = "course_utils.tools.publish.headings.jupyter_anchor"
 
 html_theme = "pydata_sphinx_theme"
 html_theme_options = {
-    # empty lists take away what the theme would put there
     "logo": {"text": "Sentence embeddings"},
+    # an empty list takes away what the theme would put there
     "navbar_center": [],
     "navbar_end": ["theme-switcher"],
     "primary_sidebar_end": [],
@@ -27,8 +27,6 @@ html_theme_options = {
     "footer_start": [],
     "footer_end": [],
     "search_bar_text": "Search the lessons",
-    "pygments_light_style": "a11y-high-contrast-light",
-    "pygments_dark_style": "a11y-high-contrast-dark",
     "back_to_top_button": False,  # it covers text
 }
 templates_path = ["templates"]
