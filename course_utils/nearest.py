@@ -84,8 +84,8 @@ def _unit_vectors(name: str, vectors: ArrayLike | torch.Tensor) -> torch.Tensor:
 
     name: what an error calls them. Raises TypeError and ValueError as `search` does.
     """
-    # "C": torch takes no array that runs backwards
-    given = vectors if isinstance(vectors, torch.Tensor) else np.require(vectors, None, "C")
+    # torch takes no array that runs backwards ("C"), and warns of one that is read only ("W")
+    given = vectors if isinstance(vectors, torch.Tensor) else np.require(vectors, None, ["C", "W"])
     numeric = (
         not given.is_complex() and given.dtype != torch.bool
         if isinstance(given, torch.Tensor)

@@ -33,11 +33,12 @@ OXLINT = f"oxlint --config {SETTINGS / 'oxlint.json'} course_utils tests"
 OXFMT = f"oxfmt --config {SETTINGS / 'oxfmt.json'} 'course_utils/**/*.js' 'tests/*.mjs'"
 FIRST = {  # {a command that takes seconds: what helps if it fails}
     "ruff check --quiet": (
-        "`.venv/bin/ruff format` fixes long lines, `.venv/bin/ruff check --fix` most others."
+        "`.venv/bin/ruff format` fixes long lines (but in a lesson's cells, which you break by hand), "
+        "`.venv/bin/ruff check --fix` most others."
     ),
     "ruff format --check --quiet": "`.venv/bin/ruff format` fixes it.",
     "lint-imports --no-cache": "The order of imports is in pyproject.toml.",
-    "pyrefly check --summary=none": (
+    "pyrefly check --summary=none --min-severity=error": (
         "Where a library declares its types wrongly, ignore that one line, and say why."
     ),
     f"{OXLINT} --quiet": f"`.venv/bin/{OXLINT} --fix` fixes some.",

@@ -56,7 +56,8 @@ def odd_folder(folder, tmp_path_factory):
     (folder / "more" / "again").symlink_to(folder)  # whoever follows it never ends
     (folder / "gone.md").symlink_to("nowhere.md")
     os.mkfifo(folder / "pipe.md")
-    Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.md")).write_text("Latin-1")
+    if sys.platform == "linux":  # macOS refuses such a name
+        Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.md")).write_text("Latin-1")
     (folder / "closed").mkdir(mode=0)
     (folder / unicodedata.normalize("NFD", "é.md")).write_text("from a Mac")
     yield folder
@@ -72,7 +73,7 @@ def test_the_warning_lists_what_cannot_be_read_or_named(odd_folder):
     done = subprocess.run([*as_ordinary_user, *load, odd_folder], capture_output=True, text=True)
     assert "UserWarning: 5 files were read; skipped were " in done.stderr
     skipped = (
-        "1 whose names are not in UTF-8 (caf\ufffd.md)",
+        *["1 whose names are not in UTF-8 (caf\ufffd.md)"] * (sys.platform == "linux"),
         "1 broken links (gone.md)",
         "2 linked folders (linked, more/again)",
         "1 unreadable (closed)",

@@ -200,7 +200,7 @@ def test_the_command_writes_one_file_and_says_what_is_missing_for_the_pdf(tmp_pa
     monkeypatch.setattr(paper, "BROWSERS", ())
     text = output_of("slides", "5", "--pdf", "--out", tmp_path / "new" / "deck", status=1)
     assert str(tmp_path / "new" / "deck" / "05_attention.slides.html") in text
-    assert text.count("Chromium was not found, so no PDF was made.") == 1
+    assert text.count("Chromium was not found on PATH, so no PDF was made.") == 1
     assert [path.name for path in (tmp_path / "new" / "deck").iterdir()] == [
         "05_attention.slides.html"
     ]

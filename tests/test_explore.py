@@ -372,8 +372,7 @@ def test_each_page_has_its_name_its_grade_and_its_rank_in_each_list(compared, le
         for rank, order in zip(shown["ranks"], compared.orders):
             if rank is not None:
                 # far down, cosines of five digits exchange neighbours
-                tolerance = 0 if rank <= DEPTH else 3
-                assert abs(order.index(page) + 1 - rank) <= tolerance
+                assert abs(order.index(page) + 1 - rank) <= (0 if rank <= DEPTH else 3)
 
 
 def test_the_parts_of_an_explained_score_are_bm25s(compared, lesson_12):

@@ -13,7 +13,17 @@ from course_utils._support.colours import contrast
 from course_utils.tools.grading import reports
 from course_utils.tools.grading.results import HandMarkedCell, Remark
 
-from .pages import ATTACKS, FORGOT, INVISIBLE, MARK_STATUSES, Page, invented, learner, mark
+from .pages import (
+    ATTACKS,
+    FORGOT,
+    INVISIBLE,
+    MARK_STATUSES,
+    SAME_FILE,
+    Page,
+    invented,
+    learner,
+    mark,
+)
 
 TITLES = {"04": "04 Pooling", "06-awkward": "06 Similarity, further"}
 
@@ -55,9 +65,9 @@ def feedback(folder, record):
     return Page((folder / record.page).read_text(encoding="utf-8"))
 
 
-def summary(folder, learners):
+def summary(folder, learners, isolated=True):
     # the page of a class, written to this folder
-    reports.write_summary(folder / "summary.html", learners, TITLES, isolated=True)
+    reports.write_summary(folder / "summary.html", learners, TITLES, isolated=isolated)
     return Page((folder / "summary.html").read_text(encoding="utf-8"))
 
 
@@ -259,8 +269,10 @@ def page(invented_class, tmp_path):
     return summary(tmp_path, invented_class)
 
 
-def test_the_summary_has_the_mean_and_the_median_of_the_points(page, invented_class):
-    # all of the class can have 6 points
+def test_the_summary_has_the_mean_and_the_median_of_the_points(invented_class, tmp_path):
+    # who is not marked has no share in them
+    page = summary(tmp_path, [*invented_class, learner("not marked", points=None)])
+    # all others can have 6 points
     shares = [record.points / 6 for record in invented_class]
     assert f"mean of 6 points {100 * statistics.mean(shares):.1f}%" in page.text
     assert (
@@ -307,9 +319,12 @@ def test_the_summary_counts_learners_by_status(page, invented_class):
 
 
 def test_the_summary_links_to_who_needs_review_and_then_to_all(page, invented_class):
-    # those with a status other than "ok" come first, then those with a note
-    to_review = [record for record in invented_class if record.status != "ok"]
-    to_review += [record for record in invented_class if record.status == "ok" and record.notes]
+    # those with a status other than "ok" come first, then those with a note; last, of these, those
+    # who only have the same file as somebody
+    to_review = sorted(
+        (record for record in invented_class if record.status != "ok" or record.notes),
+        key=lambda record: (record.status == "ok", set(record.notes) <= {SAME_FILE}),
+    )
     assert [row[0] for row in page.rows("look-at")] == [record.name for record in to_review]
     assert [value for name, value in page.attributes if name == "href"] == [
         "class.html",
@@ -321,6 +336,12 @@ def test_the_summary_links_to_who_needs_review_and_then_to_all(page, invented_cl
 def test_the_summary_says_that_texts_wait_to_be_marked(tmp_path):
     page = summary(tmp_path, [learner(by_hand={"14-report": HandMarkedCell(8, "Mine.")})])
     assert all(words in page.text for words in ("count as 0 points", "text to mark by hand 1"))
+
+
+@pytest.mark.parametrize("isolated", [True, False])
+def test_the_summary_says_where_answers_were_not_isolated(isolated, tmp_path):
+    page = summary(tmp_path, [], isolated)
+    assert ("code was run without isolation" in page.text) != isolated
 
 
 def test_a_class_without_learners(tmp_path):

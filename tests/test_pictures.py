@@ -91,14 +91,16 @@ def first_number(name):
 @each_lesson
 def test_formulas_are_numbered_in_their_order(name):
     numbers, first = numbers_of_formulas(texts_of(name)), first_number(name)
-    assert numbers == [(int(name[:2]), first + place) for place in range(len(numbers))]
+    expected = [(int(name[:2]), first + place) for place in range(len(numbers))]
+    assert numbers == expected, (
+        "they count on from the core through its further parts, by file name"
+    )
 
 
 @each_lesson
 def test_formulas_are_typeset_and_each_has_a_number(name):
     for cell in texts_of(name):
-        prose = TYPESET.sub("", CODE.sub("", cell.source))
-        assert not NOT_TYPESET.search(prose), cell.id
+        assert not NOT_TYPESET.search(TYPESET.sub("", CODE.sub("", cell.source))), cell.id
         # one before each formula and one behind it
         assert cell.source.count("$$") == 2 * len(numbers_of_formulas([cell])), (
             f"{cell.id}: a formula has no number"

@@ -59,6 +59,10 @@ FIGURES = {  # {kind: how a figure is drawn, and what its description says of th
             "dots two: a 0.000, b -1.000",
         ],
     },
+    "swarm": {
+        "draw": lambda: plots.beeswarm({"a": [1, 0.5], "b": [-0.25]}, **LABELS),
+        "says": ["values a: 0.500 1.000", "values b: -0.250"],
+    },
     "heatmap": {
         "draw": lambda: plots.heatmap(
             np.array([[1, 0.5], [0, -0.125]]), ["r", "s"], ["c", "long name"], "t", ALT

@@ -120,6 +120,7 @@ def test_rosters_as_platforms_write_them(tmp_path, text, people):
     } == people
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has neither such links nor pipes")
 def test_links_are_not_followed(tmp_path):
     (tmp_path / "secret.ipynb").write_text(NOTEBOOK)
     (tmp_path / "secrets").mkdir()

@@ -14,8 +14,9 @@ def each(work: Callable[[Any], Any], items: Iterable[Any], threads: int) -> Iter
     threads: how many workers take items from one queue.
 
     Each worker uses one torch thread, so none waits for another. Threads that share one product all
-    wait at every step when another program delays one of them. With one thread or one item, the
-    caller does the work with its own number of torch threads.
+    wait at every step when another program delays one of them. The caller's own torch work has one
+    thread, too, until all is done. With one thread or one item, the caller does the work with its
+    own number of torch threads.
 
     An error in `work` is raised here. On such an error, Ctrl-C in the caller, or a caller that
     stops iterating, the other workers end after their current item. torch's number of threads is
@@ -27,7 +28,7 @@ def each(work: Callable[[Any], Any], items: Iterable[Any], threads: int) -> Iter
         return
     before = torch.get_num_threads()
     torch.set_num_threads(1)  # inherited by new threads
-    pool = ThreadPoolExecutor(min(threads, len(items)), thread_name_prefix="embed")
+    pool = ThreadPoolExecutor(min(threads, len(items)), thread_name_prefix="each")
     try:
         for future in as_completed([pool.submit(work, item) for item in items]):
             yield future.result()

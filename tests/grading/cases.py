@@ -46,8 +46,7 @@ def _check(cases: list[Case], built: Collection[str], roles: set[str], keys: set
 # ("key", value) of a line "- key: value", without the backticks around all of a value.
 def _setting(line: str) -> tuple[str, str]:
     key, _, value = line.removeprefix("- ").partition(": ")
-    is_quoted = re.fullmatch("`[^`]+`", value)
-    return key, value[1:-1] if is_quoted else value
+    return key, value[1:-1] if re.fullmatch("`[^`]+`", value) else value
 
 
 def read(

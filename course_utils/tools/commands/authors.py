@@ -47,16 +47,17 @@ def new_exercise(lesson: str, name: str, title: str | None) -> None:
     """For authors: write the skeleton of exercise NAME, such as weighted-pool, into lesson NN."""
     from .. import authoring
 
-    path, code, words, answers = map(_short, authoring.new_exercise(lesson, name, title))
+    written = authoring.new_exercise(as_key(lesson), name, title)
+    path, code, words, answers = map(_short, written)
     click.echo(
         f"Written: text, answer and check in {path}; cases and mistakes in {code}; title, hints "
         f"and messages in {words}; right and wrong answers in {answers}.\n"
         "The three cells stand above the end of the lesson, and the rest at the end of each file: "
         "move them to where they belong.\n"
         "A core has room for three exercises; others go into a further part, such as 04-lengths.\n"
-        f"Fill in everything marked TODO, then: make lesson L={as_key(lesson)}. For each promise of the "
-        "text, a mistake whose `breaks` has its words, or under PROMISES an answer that breaks only "
-        "this; and at least one answer under WRONG or PROMISES."
+        f"Fill in everything marked TODO, then: make lesson L={as_key(lesson)}. For each promise of "
+        "the text, a mistake whose `breaks` has its words, or under PROMISES an answer that breaks "
+        "only this; and at least one answer under WRONG or PROMISES."
     )
 
 
@@ -83,7 +84,7 @@ def new_lesson(number: str, title: str, kind: str) -> None:
 
 
 @click.command()
-@click.argument("number")
+@click.argument("number", metavar="NN")
 def new_lecture(number: str) -> None:
     """For authors: write the skeleton of the lecture of lesson NN, or of a further part."""
     from .. import authoring

@@ -228,7 +228,9 @@ def _build(
 def _paper(source: Path, folder: Path, say: Callable[[str], object]) -> Path | None:
     """Print the book. Returns the path of the PDF, or None after saying why there is none."""
     if find_browser() is None:
-        say("Chromium was not found, so no PDF was made. The pages themselves can be printed.")
+        say(
+            "Chromium was not found on PATH, so no PDF was made. The pages themselves can be printed."
+        )
         return None
     _sphinx("singlehtml", source, folder)
     page = folder / "index.html"

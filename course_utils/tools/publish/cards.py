@@ -29,6 +29,18 @@ FRONT = (
     '<p class="about">{{About}}</p>{{Front}}'
     "{{#More}}<details><summary>The exercise</summary>{{More}}</details>{{/More}}"
 )
+# {anchor: how the lessons write the term}, where the glossary's heading is in lower case for links
+SPELLINGS = {
+    "bm25": "BM25",
+    "cls-token": "[CLS] token",
+    "glove": "GloVe",
+    "ndcg": "nDCG",
+    "pca": "PCA",
+    "rag": "RAG",
+    "spearman-correlation": "Spearman correlation",
+    "tf-idf": "TF-IDF",
+    "wordpiece": "WordPiece",
+}
 # the line below the heading of an exercise: its id and how difficult it is
 EXERCISE = re.compile(r"^`(\d\d-[a-z0-9-]+)` · difficulty.*$", re.MULTILINE)
 # the messages of `check` have only these marks
@@ -65,7 +77,6 @@ def term_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:
     lessons: notebooks by name, as `read_lessons` gives them, with the glossary. Raises PublishError
     for HTML that is not well-formed.
     """
-    all_texts = BREAK.join(cell.source for notebook in lessons.values() for cell in notebook.cells)
     entries = [cell for cell in lessons["glossary"].cells if cell.id.startswith("term-")]
     notes = []
     for entry in entries:
@@ -73,7 +84,7 @@ def term_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:
         heading, *meaning, origin = entry.source.strip().split(BREAK)
         anchor = entry.id.removeprefix("term-")
         (lesson,) = re.findall(r"First in lesson \[(\d\d)\]", origin)
-        term = xhtml(_as_written(heading.lstrip("# "), anchor, all_texts), inline=True)
+        term = xhtml(SPELLINGS.get(anchor, heading.lstrip("# ")), inline=True)
         notes.append(
             _note(
                 "Terms",
@@ -85,18 +96,6 @@ def term_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:
             )
         )
     return notes
-
-
-def _as_written(term: str, anchor: str, text: str) -> str:
-    """A term as the lessons write it, such as BM25, where they link to its entry.
-
-    Its heading is in lower case for the sake of links. A capital first letter may only begin a
-    sentence, so it does not count.
-    """
-    for spelling in sorted(re.findall(rf"\[([^\]]+)\]\(glossary\.ipynb#{anchor}\)", text)):
-        if spelling.lower() == term and spelling != term.capitalize():
-            return spelling
-    return term
 
 
 def mistake_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:

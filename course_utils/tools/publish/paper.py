@@ -14,20 +14,21 @@ FLAGS = (  # no sandbox: containers do not support it, and the page is our own
 
 
 def find_browser() -> str | None:
-    """The path of a Chromium on this machine, or None."""
+    """The path of a Chromium that the shell finds (on PATH), or None."""
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 def print_pdf(page: Path, target: Path, query: str = "") -> str:
     """Print a page to PDF with Chromium.
 
-    page: an absolute path. query: what follows the page's address, such as "?print-pdf".
+    page: an absolute path. target: in a folder that exists. query: what follows the page's address,
+    such as "?print-pdf".
 
     Returns "" or why there is no PDF, as text for the user; `target` is then left as it was.
     """
     browser = find_browser()
     if browser is None:
-        return f"Chromium was not found, so no PDF was made. {page.name} itself can be printed."
+        return f"Chromium was not found on PATH, so no PDF was made. {page.name} itself can be printed."
     with tempfile.TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as folder:
         printed = Path(folder, target.name)
         command = [
