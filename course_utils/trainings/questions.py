@@ -42,7 +42,7 @@ def without_signatures() -> pd.Series:
 def pages() -> pd.Series:
     """The name and first paragraph of each docstring, without signatures: a Series by name."""
     docs = without_signatures()
-    return docs.index.to_series() + ": " + docs.str.split("\n\n").str[0].str.replace("\n", " ")
+    return docs.index.to_series() + ": " + docs.str.split("\n\n").str[0].str.split().str.join(" ")
 
 
 def collection() -> pd.Series:
