@@ -58,7 +58,10 @@ def execute(path):
         coalesce_streams=True,
         extra_arguments=["--log-level=ERROR"],
     )
-    client.execute()
+    # no progress bars, and the encoder that everybody has
+    environment = {**os.environ, "TQDM_DISABLE": "1"}
+    environment.pop("COURSE_ENCODER", None)
+    client.execute(env=environment)
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             if output.output_type == "error":
@@ -74,8 +77,7 @@ def execute(path):
 
 def main(patterns):
     """Execute the lessons whose names contain one of these patterns, by default all."""
-    os.environ["TQDM_DISABLE"] = "1"  # for the kernels; this program's own bar is shown
-    for path in tqdm(lessons(patterns), unit="lesson", disable=False):
+    for path in tqdm(lessons(patterns), unit="lesson"):
         execute(path)
 
 

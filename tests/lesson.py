@@ -5,7 +5,6 @@ its parts.
 """
 
 import argparse
-import os
 import sys
 
 import pytest
@@ -63,7 +62,6 @@ def main(key):
     """
     if status := look_at_files():
         return status
-    os.environ.update(TQDM_DISABLE="1")
     path = parts()[key]
     try:
         changed = [*renew(key), *write_links()]

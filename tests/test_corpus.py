@@ -83,10 +83,11 @@ def test_a_run_that_is_stopped_leaves_whole_shards_only(computed, tmp_path, monk
             (ValueError, "name another folder"),
         ),
         ("one text", {"shard": 5}, (TypeError, "texts must be a list of strings; got str")),
+        (TEXTS, {"shard": -1}, (ValueError, "shard must be at least 1; got -1")),
     ],
     ids=[
         *("first text", "last text", "model", "size of shards", "fewer texts", "same when joined"),
-        "a string",
+        *("a string", "no size"),
     ],
 )
 def test_a_folder_of_other_texts_is_left_alone(computed, old, texts, settings, error):

@@ -70,7 +70,8 @@ ROSTERS = {
         {"812": ("Ada Lovelace", "a@x.org", "", "")},
     ),
     "sep=": (
-        "sep=;\r\nVorname;Nachname;Anmeldename\r\nAda;Lovelace;al1\r\n",
+        # more commas than semicolons
+        "sep=;\r\nVorname;Nachname;Anmeldename;Rolle, Ort, Raum, Tag, Zeit\r\nAda;Lovelace;al1\r\n",
         {"al1": ("Ada Lovelace", "", "", "")},
     ),
     "lines above": (

@@ -32,12 +32,14 @@ def embed_corpus(
     model: a hub name or a folder, as for `load_encoder`; the same on all machines.
 
     Returns (number of shards written now, number of shards found); (0, 0) without texts. Raises
-    ValueError for a folder that holds a damaged shard, or vectors of other texts or of another
-    model; TypeError or ValueError as `embed` does.
+    ValueError for a `shard` below 1, and for a folder that holds a damaged shard, or vectors of
+    other texts or of another model; TypeError or ValueError as `embed` does.
     """
     from safetensors.numpy import save
 
     texts = strings_of(texts, "texts")
+    if shard < 1:
+        raise ValueError(f"shard must be at least 1; got {shard}.")
     folder = Path(folder).expanduser()
     digest = model_digest(model)
     folder.mkdir(parents=True, exist_ok=True)
@@ -51,7 +53,7 @@ def embed_corpus(
             f"{strangers[0]} is not a shard of these {len(texts):,} texts: name another folder."
         )
     missing = {path: members for path, members in shards.items() if not path.exists()}
-    for path in shards.keys() - missing.keys():
+    for path in sorted(shards.keys() - missing.keys()):
         _, metadata = _read(path)
         if metadata.get("texts") != _fingerprint([digest, *shards[path]]):
             raise ValueError(

@@ -56,13 +56,16 @@ def numbered_rows(path: str | Path, headings: Collection[str] = ()) -> Rows:
 
 
 def _without_lines_above(text: str, headings: Collection[str]) -> str:
-    """A table with the lines above its header emptied, so that the others keep their numbers."""
+    """A table with the lines above its header emptied, so that the others keep their numbers; the
+    line that states the separator stays.
+    """
     lines = text.split("\n", MOST_ABOVE)
     for place, line in enumerate(lines):
         # the last of these is the rest of the text, of which only the first line is looked at
         titles = {normalised(title) for title in re.split("[,;\t]", line.partition("\n")[0])}
         if not titles.isdisjoint(headings):
-            lines[:place] = [""] * place
+            above = lines[:place]
+            lines[:place] = [line if line.startswith("sep=") else "" for line in above]
             break
     return "\n".join(lines)
 

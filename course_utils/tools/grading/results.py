@@ -223,18 +223,20 @@ class LearnerRecord:
     def add_up(self) -> None:
         """Set `of`, `waiting` and `points` from marks, hand-marked cells and late days."""
         cells = self.by_hand.values()
-        self.of = sum(mark.of for mark in self.exercises.values()) + sum(cell.of for cell in cells)
-        self.waiting = sum(cell.of for cell in cells if cell.points is None and cell.text)
+        most = [mark.of for mark in self.exercises.values()] + [cell.of for cell in cells]
+        self.of = whole(sum(most))
+        self.waiting = whole(sum(cell.of for cell in cells if cell.points is None and cell.text))
         self.points = None
         if self.status != NOT_MARKED:
             points = sum(mark.points or 0 for mark in self.exercises.values())
             self.points = whole(points + sum(cell.points or 0 for cell in cells))
             if self.deducted:  # known now that `points` is set
-                self.points = whole(max(0, round(self.points - self.deducted, 2)))
+                self.points = whole(max(0, self.points - self.deducted))
 
 
 def whole(points: float) -> float:
-    """A number of points as an int, if it is one."""
+    """A number of points without the last digits of a sum (1.1 + 2.2); as an int, if it is one."""
+    points = round(points, 6)
     return int(points) if points == int(points) else points
 
 
@@ -244,8 +246,11 @@ def counted(number: float, noun: str) -> str:
 
 
 def gravest(states: Collection[str]) -> str:
-    """The one of several states that counts, the first in STATUSES; "ok" if there are none."""
-    return next(state for state in STATUSES if state in states or state == OK)
+    """The one of several states that counts, the first in STATUSES; "ok" if there are none.
+
+    Raises ValueError for a state that is not there.
+    """
+    return min(states, key=list(STATUSES).index, default=OK)
 
 
 def result_from(data: dict[str, Any]) -> Result:

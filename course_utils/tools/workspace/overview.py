@@ -152,12 +152,13 @@ def in_hours(number: int) -> str:
 def progress() -> Overview:
     """Show your progress: each lesson, which exercises you passed, and what comes next.
 
-    Displays as a table in a notebook and prints as text.
+    Displays as a table in a notebook and prints as text. If the folder is gone or its record cannot
+    be read, it says so, and that nothing is passed.
     """
     try:
         return overview(current())
-    except OSError:  # the folder is gone, or its record cannot be read
-        return overview(None)
+    except OSError as error:
+        return replace(overview(None), notice=f"What you passed cannot be read: {error}")
 
 
 def overview(folder: str | Path | None) -> Overview:
