@@ -57,8 +57,7 @@ class Noise:
 
     def factors(self, shape, dtype):
         """An array of factors: a piece of the supply from a random start, repeated if it is too short."""
-        start = self.generator.integers(self.LENGTH)
-        return np.resize(self.supply[dtype][start:], shape)
+        return np.resize(self.supply[dtype][self.generator.integers(self.LENGTH) :], shape)
 
     def moved(self, result):
         """A tensor, an array or a number with each entry multiplied by such a factor; anything else as it is."""

@@ -244,6 +244,12 @@ def test_the_difference_from_what_is_right_has_its_sentence(got, right, words, s
     assert (sentence is None) if words is None else (words in sentence)
 
 
+@pytest.mark.parametrize("entries", [["a", "b"], [None, "b"], [True, False], [np.nan, 1.0]])
+def test_an_array_of_any_kind_has_changed_only_if_an_entry_has(entries):
+    array = np.array(entries)
+    assert [comparing.unchanged(now, array) for now in (array.copy(), array[::-1])] == [True, False]
+
+
 def test_setup_puts_all_random_generators_at_the_same_start():
     def draw():
         setup()

@@ -85,7 +85,11 @@ def _is_same(after: Any, before: Any) -> bool:
         return False
     if is_array(before):
         same_form = after.shape == before.shape and after.dtype == before.dtype
-        return same_form and np.array_equal(as_float64(after), as_float64(before), equal_nan=True)
+        # texts and objects have no NaN; torch's dtypes have no `kind`
+        as_array = np.asarray if getattr(before.dtype, "kind", "f") in "SUO" else as_float64
+        return same_form and np.array_equal(
+            as_array(after), as_array(before), equal_nan=as_array is as_float64
+        )
     both_nan = after != after and before != before  # NaN does not equal itself
     return bool(after == before or both_nan)
 

@@ -322,13 +322,13 @@ def _leak_cases(rng):
     # table is that of id 0, so that -1 changes nothing and the leak is not found.
     too_long = torch.cat([table, table[:1].repeat(VOCABULARY, 1)])
     small_leaks = _small_leak_cases(rng)
-    # Each id stands at padding in four rows, behind every id. In some of them it is the first or
-    # the last real id, too.
+    # Each id stands at padding behind every first id. In some rows it is the first or the last real
+    # id, too.
     all_ids = torch.tensor(
         [
-            [first % SMALL_VOCABULARY, (first + padding) % SMALL_VOCABULARY, padding]
+            [first, (first + padding) % SMALL_VOCABULARY, padding]
             for padding in range(SMALL_VOCABULARY)
-            for first in range(4)
+            for first in range(SMALL_VOCABULARY)
         ]
     )
     return [

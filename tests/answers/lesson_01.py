@@ -79,8 +79,7 @@ def harmful_or_equal(word, pieces):
 # returns None if no such entry is harmful.
 def harmful_at_boundaries(word, pieces):
     cut = [piece.removeprefix("##") for piece in wordpiece_recursive(word, pieces)]
-    start_of_last_two = len("".join(cut[:-2]))
-    tried = entries(word, starts=[0, start_of_last_two])
+    tried = entries(word, starts=[0, len("".join(cut[:-2]))])
     return next((entry for entry in tried if harms(entry, word, pieces)), None)
 
 

@@ -8,8 +8,7 @@ from scipy.spatial.distance import cdist
 # A right answer. `steps` changes how many there are, `most` the number of the highest one.
 def int8(vectors, low, high, steps=255, most=255):
     step = np.where(high == low, 1, (high - low) / steps)
-    count = np.clip(np.floor((vectors - low) / step), 0, most)
-    return (count - 128).astype(np.int8)
+    return (np.clip(np.floor((vectors - low) / step), 0, most) - 128).astype(np.int8)
 
 
 def int8_in_torch(vectors, low, high):
