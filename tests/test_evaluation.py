@@ -141,5 +141,4 @@ def test_of_equally_good_thresholds_the_lowest_is_taken():
 
 
 def test_where_nothing_should_be_positive_the_threshold_is_above_all_scores():
-    threshold, accuracy = best_threshold([1, 0, 0], [1, 2, 3])
-    assert (threshold, accuracy) == (np.nextafter(3, np.inf), 2 / 3)
+    assert best_threshold([1, 0, 0], [1, 2, 3]) == (np.nextafter(3, np.inf), 2 / 3)

@@ -148,6 +148,15 @@ def test_every_exercise_is_complete(exercise):
     )
 
 
+@pytest.mark.parametrize("side", ["does", "because"])
+@pytest.mark.parametrize("exercise", TASKS.values(), ids=list(TASKS))
+def test_no_two_cards_of_an_exercise_have_the_same_front_or_back(exercise, side):
+    texts = [getattr(mistake, side) for mistake in exercise.mistakes if mistake.card]
+    assert [text for text in texts if texts.count(text) > 1] == [], (
+        f"two mistakes have this `{side}`: change it, or name one of them under `no_card`"
+    )
+
+
 @pytest.mark.parametrize(
     "seeds", [[0], pytest.param(range(1, 3), marks=pytest.mark.nightly)], ids=["one", "more"]
 )

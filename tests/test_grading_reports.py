@@ -11,7 +11,7 @@ import pytest
 
 from course_utils._support.colours import contrast
 from course_utils.tools.grading import reports
-from course_utils.tools.grading.results import HandMarkedCell, Remark
+from course_utils.tools.grading.results import HandMarkedCell, Remark, whole
 
 from .pages import (
     ATTACKS,
@@ -162,6 +162,10 @@ def test_pages_run_nothing_and_fetch_nothing(tame_pages, tmp_path):
 
 
 # --- feedback
+
+
+def test_a_sum_of_points_has_no_stray_digits():
+    assert (whole(1.1 + 2.2), repr(whole(1.5 + 0.5))) == (3.3, "2")
 
 
 def test_feedback_says_what_was_found(tmp_path):

@@ -17,7 +17,7 @@ import pytest
 from nbformat.v4 import new_markdown_cell, new_notebook
 
 from course_utils._support.notebooks import NOTEBOOKS
-from course_utils.exercises import all_exercises, exercises_of
+from course_utils.exercises import exercises_of
 from course_utils.exercises.model import Mistake
 from course_utils.tools.publish import PublishError, cards, question_banks
 from course_utils.tools.publish.book import read_lessons
@@ -459,13 +459,6 @@ def test_an_update_changes_cards_and_adds_none(exercises_of_one_lesson, monkeypa
     assert after[new].back.startswith("It seldom rains")
     changed = [after[guid].back for guid in before if before[guid] != after[guid]]
     assert sorted(re.search(r"The edited (\w+)", back)[1] for back in changed) == ["mask", "step"]
-
-
-@pytest.mark.parametrize("side", ["does", "because"])
-def test_no_two_cards_of_an_exercise_have_the_same_front_or_back(side):
-    for exercise in all_exercises().values():
-        texts = [getattr(mistake, side) for mistake in exercise.mistakes if mistake.card]
-        assert len(set(texts)) == len(texts), exercise.id
 
 
 def test_course_cards_says_what_it_wrote_and_writes_over_it(exercises_of_one_lesson, tmp_path):
