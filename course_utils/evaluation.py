@@ -117,12 +117,11 @@ def best_threshold(labels: ArrayLike, scores: ArrayLike) -> tuple[float, float]:
     """
     labels, scores = _two_classes(labels, scores)
     values = np.unique(scores)
-    candidates = np.concatenate(
-        [[values[0]], (values[:-1] + values[1:]) / 2, [np.nextafter(values[-1], np.inf)]]
-    )
+    # just above the highest in float32, since scores in float32 round what they are compared with
+    above_all = np.nextafter(np.float32(values[-1]), np.float32(np.inf))
+    candidates = np.array([values[0], *(values[:-1] + values[1:]) / 2, above_all])
     right = [((scores >= threshold) == labels).mean() for threshold in candidates]
-    best = int(np.argmax(right))
-    return float(candidates[best]), float(right[best])
+    return float(candidates[np.argmax(right)]), float(max(right))
 
 
 def bootstrap(

@@ -111,7 +111,11 @@ class Copy:
             status, printed = self.run(breakage.tests, "-x")
         finally:
             path.write_bytes(before)
-        return "noticed" if status == FAILED else f"nobody noticed:\n{printed[-300:]}"
+        return (
+            "noticed"
+            if status == FAILED
+            else f"nobody noticed (status {status}):\n{printed[-300:]}"
+        )
 
 
 def tried(chosen, bar):

@@ -212,7 +212,7 @@ def test_the_class_report_can_have_names_and_links_without_marking_again(copied)
     assert 'href="../decks/04_pooling.slides.html#/7"' in report.read_text()
 
 
-def test_where_nothing_changed_nothing_is_marked_or_written_again(copied, known_answers):
+def test_where_nothing_changed_nothing_is_marked_again_and_all_files_stay(copied, known_answers):
     before = {path: path.read_bytes() for path in (copied / "out").rglob("*") if path.is_file()}
     assert graded_again(copied, roster=copied / "roster.csv").marked == 0
     assert {path: path.read_bytes() for path in before} == before

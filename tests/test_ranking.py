@@ -255,13 +255,14 @@ def test_sections_are_cut_into_windows_and_lose_no_word():
 
 
 def test_each_of_many_sections_is_cut_into_its_own_windows():
-    forty_words = "word " * 40
+    words_of_three_windows = "word " * 41
     # headings of all six levels by turns
     long = "".join(
-        f"{'#' * (number % 6 + 1)} Part {number}\n\n{forty_words}\n\n" for number in range(2500)
+        f"{'#' * (number % 6 + 1)} Part {number}\n\n{words_of_three_windows}\n\n"
+        for number in range(2500)
     )
-    # two windows of 20 words for each of the 2500
-    assert len(sections(long, 20, "long.md")) == 2500 * 40 / 20
+    # windows of 20 words, the last of one, for each of the 2500
+    assert len(sections(long, 20, "long.md")) == 2500 * 3
 
 
 @pytest.mark.parametrize("size", [0, -1])

@@ -47,8 +47,7 @@ def new_exercise(lesson: str, name: str, title: str | None) -> None:
     """For authors: write the skeleton of exercise NAME, such as weighted-pool, into lesson NN."""
     from .. import authoring
 
-    written = authoring.new_exercise(as_key(lesson), name, title)
-    path, code, words, answers = map(_short, written)
+    path, code, words, answers = map(_short, authoring.new_exercise(as_key(lesson), name, title))
     click.echo(
         f"Written: text, answer and check in {path}; cases and mistakes in {code}; title, hints "
         f"and messages in {words}; right and wrong answers in {answers}.\n"

@@ -72,7 +72,8 @@ def place_of(exercise: str, shown_in: str = "") -> Place | None:
     own_cells = _cell_indices(own_part)
     # the section is one of the exercise's own part: above the named cell, if it stands there, else
     # above the exercise
-    place = _section_above(own_part, own_cells.get(cell_id, own_cells.get(exercise)))
+    above = cell_id if other_part in ("", own_part) else exercise
+    place = _section_above(own_part, own_cells.get(above, own_cells.get(exercise)))
     # the slide is one of the part that is named, else of the exercise's own
     deck_part = other_part or own_part
     cell_index = _cell_indices(deck_part).get(cell_id or exercise)
