@@ -76,6 +76,7 @@ def test_the_interval_is_scipys(statistic, n, level):
         vectorized=True,
     ).confidence_interval
     assert (value, low, high) == pytest.approx((statistic(x, y), *theirs))
+    assert low < value < high
 
 
 # 500: 10 resamples of 50, and the last block has 9; 10: less than one, so one by one

@@ -91,8 +91,7 @@ def first_number(name):
 @each_lesson
 def test_formulas_are_numbered_in_their_order(name):
     numbers, first = numbers_of_formulas(texts_of(name)), first_number(name)
-    expected = [(int(name[:2]), first + place) for place in range(len(numbers))]
-    assert numbers == expected, (
+    assert numbers == [(int(name[:2]), first + place) for place in range(len(numbers))], (
         "they count on from the core through its further parts, by file name"
     )
 

@@ -77,5 +77,5 @@ def test_the_text_says_that_arguments_may_not_change(exercise_id):
     is_said = bool(UNCHANGED.search(in_one_line(text_of(exercise_id))))
     may_be_silent = bool({exercise_id, exercise_id[:2]} & SAYS_NOTHING)
     assert is_said != may_be_silent, (
-        'the text says "do not change ...", or SAYS_NOTHING names the exercise or its lesson: not both'
+        'either the text says "do not change ...", or SAYS_NOTHING names the exercise or its lesson'
     )

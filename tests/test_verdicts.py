@@ -250,7 +250,7 @@ def test_each_comparison_of_a_recap_is_varied_or_exact(key):
         if (compares := COMPARES.search(point)) and not any(words in point for words in says)
     }
     assert not unlisted, (
-        "a line in tests/verdicts.toml, or other words where such a word compares nothing"
+        "needs a line in tests/verdicts.toml, or other words where such a word compares nothing"
     )
 
 

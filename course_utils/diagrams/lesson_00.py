@@ -12,7 +12,7 @@ Y = {"corner": 160, "name": 178, "cosine": 202, "conclusion": 226}
 
 
 def _place(corner_x: float, turn: float, distance: float) -> tuple[float, float]:
-    """What is so far from the corner. turn: the angle in radians, upwards from the right."""
+    """The point at this distance from the corner. turn: the angle in radians, upwards from the right."""
     return corner_x + distance * math.cos(turn), Y["corner"] - distance * math.sin(turn)
 
 

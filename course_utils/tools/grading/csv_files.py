@@ -64,8 +64,7 @@ def _without_lines_above(text: str, headings: Collection[str]) -> str:
         # the last of these is the rest of the text, of which only the first line is looked at
         titles = {normalised(title) for title in re.split("[,;\t]", line.partition("\n")[0])}
         if not titles.isdisjoint(headings):
-            above = lines[:place]
-            lines[:place] = [line if line.startswith("sep=") else "" for line in above]
+            lines[:place] = [line if line.startswith("sep=") else "" for line in lines[:place]]
             break
     return "\n".join(lines)
 

@@ -158,7 +158,9 @@ def progress() -> Overview:
     try:
         return overview(current())
     except OSError as error:
-        return replace(overview(None), notice=f"What you passed cannot be read: {error}")
+        return replace(
+            overview(None), notice=f"What you passed cannot be read: {error.strerror or error}"
+        )
 
 
 def overview(folder: str | Path | None) -> Overview:
