@@ -12,11 +12,12 @@ PIP = $(BIN)/python -m pip install $(if $(CI),--quiet)
 CANARY = build/canary
 CANARY_PYTHON = $(CANARY)/$(notdir $(BIN))/python
 
-.PHONY: help setup lab test nightly slow sabotage shake verdicts lesson matrix encoders lock notebooks adapter tables bench book screenshots dist canary bare doctor clean
+.PHONY: help setup lab test format nightly slow sabotage shake verdicts lesson matrix encoders lock notebooks adapter tables bench book screenshots dist canary bare doctor clean
 
 help:
 	@echo "make lab        open the lessons in JupyterLab      (make lab LAB_FLAGS='--no-browser --port 9999')"
 	@echo "make test       run the linters, the tests and all lessons: eleven minutes"
+	@echo "make format     format all code: modules and tests at 100 columns, cells of notebooks at 88"
 	@echo "make nightly    what is too slow for make test: make slow, make sabotage (do the tests notice?), make shake, make verdicts"
 	@echo "make shake      the lessons on arithmetic that differs in the last place (make shake SEED=7; else the day's seed)"
 	@echo "make verdicts   would another seed, half or depth turn what the lessons conclude? (make verdicts L=04)"
@@ -52,6 +53,9 @@ lab: setup
 
 test: setup $(VENV)/grading/.ready $(VENV)/share/explorers/.ready
 	$(BIN)/python -m tests.run
+
+format: setup
+	$(BIN)/python -m tests.formatting
 
 # Too slow for `make test`. Hosted CI runs the four in jobs beside it, on each pull request.
 nightly: slow sabotage shake verdicts

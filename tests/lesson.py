@@ -7,6 +7,7 @@ its parts.
 import argparse
 import sys
 
+import nbformat
 import pytest
 from nbclient.exceptions import CellControlSignal
 
@@ -17,6 +18,8 @@ from course_utils.tools.publish.elsewhere import write_links
 
 from .execute import execute
 from .run import look_at_files
+
+MANY_LINES = 30  # of a code cell at 88 columns: so many may be more than one step
 
 # Three lists of tests/test_*.py. test_authoring.py fails if a file is missing from them.
 # Files whose tests have a case for each lesson, of which only this lesson's are run. Of these, the
@@ -54,6 +57,20 @@ def selected_tests(key):
     return [f"tests/test_{name}.py" for name in QUICK], existing, " or ".join(words)
 
 
+def long_cells(path):
+    """A remark on the code cells of many lines that a reader of this notebook sees, or ""."""
+    cells = [
+        f"{cell.id} ({len(cell.source.splitlines())})"
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.cell_type == "code"
+        and len(cell.source.splitlines()) > MANY_LINES
+        and not cell.metadata.get("jupyter", {}).get("source_hidden")
+    ]
+    if not cells:
+        return ""
+    return f"More than {MANY_LINES} lines, if each is one step all is well: {', '.join(cells)}"
+
+
 def main(key):
     """Renew, execute and test a lesson.
 
@@ -72,6 +89,8 @@ def main(key):
         return str(error)
     renewed = ", ".join(str(file.relative_to(ROOT)) for file in dict.fromkeys(changed))
     print(f"Renewed: {renewed or 'nothing but outputs'}", flush=True)
+    if remark := long_cells(path):
+        print(remark, flush=True)
     quick, others, selection = selected_tests(key)
     # the notebook last: its second run shows whether its outputs are the same each time
     others.append(str(path.relative_to(ROOT)))

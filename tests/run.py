@@ -22,7 +22,7 @@ import pytest
 
 from course_utils.tools.kernels.provisioner import start_warm
 
-from . import budget
+from . import size
 from .offline import block_network
 
 BIN = Path(sys.executable).parent
@@ -33,10 +33,10 @@ OXLINT = f"oxlint --config {SETTINGS / 'oxlint.json'} course_utils tests"
 OXFMT = f"oxfmt --config {SETTINGS / 'oxfmt.json'} 'course_utils/**/*.js' 'tests/*.mjs'"
 FIRST = {  # {a command that takes seconds: what helps if it fails}
     "ruff check --quiet": (
-        "`.venv/bin/ruff format` fixes long lines (but in a lesson's cells, which you break by hand), "
+        "`make format` fixes long lines (but those of texts, which you break by hand), "
         "`.venv/bin/ruff check --fix` most others."
     ),
-    "ruff format --check --quiet": "`.venv/bin/ruff format` fixes it.",
+    "python -m tests.formatting --check": "`make format` fixes it.",
     "lint-imports --no-cache": "The order of imports is in pyproject.toml.",
     "pyrefly check --summary=none --min-severity=error": (
         "Where a library declares its types wrongly, ignore that one line, and say why."
@@ -90,7 +90,7 @@ def main(flags):
     status = pytest.main(
         ["-n", WORKERS, "--dist", "loadscope", *order, "-m", which, "--durations=10", *further]
     )
-    print(budget.table())
+    print(size.report())
     return status
 
 

@@ -118,6 +118,14 @@ def test_slides_are_short_and_have_notes_and_the_title_asks_a_question(name):
         assert all(len(re.findall(r"\w+", text)) <= 60 for text in slide.texts("text")), slide.title
 
 
+def test_code_on_a_slide_has_room(name):
+    cells = {cell.id: cell for cell in SOURCES[part_of(name)].cells}
+    with_code = [block for slide in read(name).slides for block in slide.blocks if block.echo]
+    for block in with_code:
+        # lines: at 18 pixels, no more fit a slide beside its title and the output
+        assert len(cells[block.cell].source.splitlines()) <= 18, block.cell
+
+
 def test_questions_come_before_results(name):
     lecture = read(name)
     # of the key that shows what a slide still hides

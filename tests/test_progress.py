@@ -415,9 +415,11 @@ PLAIN = cell("markdown", f"# 04 Title\n\n{WORDS * 5}")  # 4 minutes: 200 words a
 # Each of these adds 10 to 12 minutes to PLAIN, and the sum is rounded to 15: a multiple of 5. The
 # docstring of `lesson_minutes` says how long each kind of cell takes.
 TEN_MINUTES_MORE = {
-    "code": [cell("code", "x = 1")] * 22,  # 30 + 3 seconds each
-    # 30 seconds each: folded lines do not count
-    "folded": [cell("code", "x = 1\n" * 18, jupyter={"source_hidden": True})] * 24,
+    # 30 + 12 seconds each, for 210 characters, however they are broken into lines
+    "code": [cell("code", "x = 1\n" * 70)] * 15,
+    "broken code": [cell("code", "x\n =\n  1\n" * 70)] * 15,
+    # 30 seconds each: folded code does not count
+    "folded": [cell("code", "x = 1\n" * 70, jupyter={"source_hidden": True})] * 22,
     # a minute and 30 seconds each
     "pictures": [{**cell("code", ""), "outputs": [{"data": {"image/png": ""}}]}] * 8,
     "recall": [cell("markdown", "<details></details>" * 11, "recall")],  # 11 questions

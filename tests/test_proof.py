@@ -8,7 +8,7 @@ import sys
 import pytest
 import yaml
 
-from . import budget, offline, run, sabotage
+from . import offline, run, sabotage
 from .project import ROOT
 
 WORKFLOW = yaml.load(
@@ -77,7 +77,7 @@ def test_a_test_is_in_one_of_the_two_runs(flags, marks, folders, passed_on, monk
     monkeypatch.setattr(run, "FIRST", {})
     monkeypatch.setattr(run, "block_network", lambda: "not in a test")
     monkeypatch.setattr(run, "start_warm", lambda: None)
-    monkeypatch.setattr(run.budget, "table", str)
+    monkeypatch.setattr(run.size, "report", str)
     monkeypatch.setenv("COURSE_NETWORK_BLOCKED", "")  # which a run sets; restored afterwards
     run.main(flags)
     assert arguments[arguments.index("-m") + 1] == marks
@@ -140,10 +140,6 @@ def test_a_breakage_that_nobody_notices_is_named(monkeypatch, capsys, tmp_path):
     assert "nobody noticed" in second
     assert "do not pass without it" in third
     assert last == "1 of 3 noticed"
-
-
-def test_nothing_is_over_its_budget():
-    assert not budget.over(budget.sizes()), "CONTRIBUTING.md says what to do"
 
 
 # ---------------------------------------------------------------- the network is blocked

@@ -21,8 +21,9 @@ from ..pages import filled
 
 # slower than the 238 of adults who read English silently (Brysbaert 2019): the texts are technical
 WORDS_A_MINUTE = 200
-CELL_SECONDS = 30  # to run a code cell and look at what it prints
-LINE_SECONDS = 3  # to read a line of a code cell, unless the cell is folded
+CELL_MINUTES = 0.5  # to run a code cell and look at what it prints
+# to read a code cell that is not folded; without blanks and line ends, so formatting changes nothing
+CODE_CHARACTERS_A_MINUTE = 1050
 OPEN_QUESTIONS = ("recall", "which-first")  # cells of questions with an answer to open
 PICTURE_MINUTES = QUESTION_MINUTES = 1  # to look at one picture, to answer one question
 EXERCISE = re.compile(
@@ -80,9 +81,9 @@ def lesson_minutes(notebook: Mapping[str, Any]) -> int:
     notebook: a lesson as nbformat or json reads it, with its outputs.
 
     200 words of text a minute, without code blocks and link addresses; half a minute for a code
-    cell, and three seconds for each line of it that is not folded; a minute for a picture, for a
-    quiz and for each question at the end; an exercise or a completion at the minutes stated above
-    it, its code included. Pictures for the lecture do not count.
+    cell and, unless it is folded, a minute for 1,050 characters of it without blanks; a minute for
+    a picture, for a quiz and for each question at the end; an exercise or a completion at the
+    minutes stated above it, its code included. Pictures for the lecture do not count.
     """
     minutes = 0.0
     for cell in lesson_cells(notebook):
@@ -110,9 +111,10 @@ def _running_minutes(cell: Mapping[str, Any]) -> float:
     if "nbgrader" in cell["metadata"] or "completion" in cell["metadata"].get("tags", []):
         return 0
     is_folded = cell["metadata"].get("jupyter", {}).get("source_hidden")
-    lines = [line for line in _text(cell).splitlines() if line.strip()]
-    seconds = CELL_SECONDS + (0 if is_folded else len(lines) * LINE_SECONDS)
-    return seconds / 60 + (PICTURE_MINUTES if _is_picture(cell) else 0)
+    minutes = CELL_MINUTES + (PICTURE_MINUTES if _is_picture(cell) else 0)
+    if not is_folded:
+        minutes += len("".join(_text(cell).split())) / CODE_CHARACTERS_A_MINUTE
+    return minutes
 
 
 def _is_picture(cell: Mapping[str, Any]) -> bool:
