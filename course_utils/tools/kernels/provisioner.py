@@ -6,7 +6,6 @@ If anything fails, the kernel starts in the ordinary way. `server` describes wha
 import asyncio
 import json
 import os
-import select
 import shutil
 import signal
 import socket
@@ -21,7 +20,7 @@ from typing import IO, Any
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import LocalProvisioner
 
-from .server import LAUNCH, receive
+from .server import GO, LAUNCH, await_end, receive
 
 NAME = "course-warm"  # the entry point in pyproject.toml
 SOCKET = "COURSE_WARM_SOCKET"  # variable: the path of the socket on which the warm process listens
@@ -113,16 +112,19 @@ class Forked:
 
     def poll(self) -> int | None:
         """None while it lives, else 0."""
-        if self.returncode is None and select.select([self.process], [], [], 0)[0]:
-            self.returncode = 0
-            os.close(self.process)
-        return self.returncode
+        return self._poll(milliseconds=0)
 
     def wait(self) -> int:
         """Wait until it has ended. Returns 0."""
-        while (status := self.poll()) is None:
-            select.select([self.process], [], [])
+        while (status := self._poll(milliseconds=None)) is None:
+            pass
         return status
+
+    def _poll(self, milliseconds: int | None) -> int | None:
+        if self.returncode is None and await_end(self.process, milliseconds):
+            self.returncode = 0
+            os.close(self.process)
+        return self.returncode
 
     def send_signal(self, number: int) -> None:
         """Send it a signal, if it lives."""
@@ -174,6 +176,7 @@ def _ask_for_kernel(
     socket_path: str, request: dict[str, Any], stdout: int | IO | None, stderr: int | IO | None
 ) -> Forked:
     devnull = os.open(os.devnull, os.O_RDWR)
+    descriptors: list[int] = []
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(PATIENCE)
@@ -183,11 +186,14 @@ def _ask_for_kernel(
             # the descriptors travel with the first bytes, which may not be all
             sent = socket.send_fds(connection, [message], streams)
             connection.sendall(message[sent:])
-            descriptors: list[int] = []
             answer = receive(connection, descriptors)
-            return Forked(answer["pid"], descriptors[0])
+            kernel = Forked(answer["pid"], descriptors[0])
+            connection.sendall(GO)
+            descriptors.clear()  # the kernel's own from now on
+            return kernel
     finally:
-        os.close(devnull)
+        for descriptor in (devnull, *descriptors):
+            os.close(descriptor)
 
 
 def _descriptor(stream: int | IO | None, inherited: int, devnull: int) -> int:

@@ -7,6 +7,10 @@ LAUNCH; "folder", where the kernel runs; "environment", its variables; "parent",
 process with which the kernel ends. The reply is {"pid": N} with a descriptor of that process; or
 {}, after which the client starts a kernel in the ordinary way.
 
+The kernel runs nothing before the client, which has the reply, sends GO. A client that waited too
+long has closed the connection and started a kernel in the ordinary way; then the forked process
+ends, and so there is one kernel, never two for the same connection file.
+
 It always computes with one thread: OpenMP's threads do not survive a fork, and a child waiting for
 them would hang.
 """
@@ -41,6 +45,9 @@ MAY_DIFFER = re.compile(
 LAUNCH = ["-m", "ipykernel_launcher", "-f"]
 LONGEST_MESSAGE = 2**20  # bytes; far more than an environment has
 CHUNK = 2**16  # bytes of a message that are received at once
+GO = b"go"  # what a client sends when it has the reply
+# seconds that a forked process waits for GO, which a client sends at once or never
+SECONDS_TO_GO = 60
 # what each kernel imports, whatever its lesson
 IN_EACH_KERNEL = (
     "ipykernel.ipkernel",
@@ -94,6 +101,7 @@ def _answer(listening: socket.socket, environment: Mapping[str, str]) -> dict[st
             return None
         pid = os.fork()
         if pid == 0:
+            _await_go(connection)
             _become_child(to_close)
             # This has closed the sockets and the received streams. Their numbers may soon be those
             # of other files, so nothing may close them again.
@@ -105,12 +113,25 @@ def _answer(listening: socket.socket, environment: Mapping[str, str]) -> dict[st
         to_close.append(process)
         socket.send_fds(connection, [json.dumps({"pid": pid}).encode() + b"\n"], [process])
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        pass  # the client went away, or is not one of ours
+        # the client went away, or is not one of ours; a process that was forked for it hears of it
+        with contextlib.suppress(OSError):
+            connection.shutdown(socket.SHUT_RDWR)
     finally:
         connection.close()
         for descriptor in to_close:
             os.close(descriptor)
     return None
+
+
+def _await_go(connection: socket.socket) -> None:
+    """In a forked child: wait until the client says that it takes this kernel, or end."""
+    try:
+        connection.settimeout(SECONDS_TO_GO)
+        received = connection.recv(len(GO), socket.MSG_WAITALL)
+    except OSError:  # the client is gone, or stopped
+        received = b""
+    if received != GO:
+        os._exit(1)
 
 
 def _become_child(streams: list[int]) -> None:
@@ -183,13 +204,24 @@ def be_kernel(request: dict[str, Any], threads: int) -> None:
     IPKernelApp.launch_instance(["--IPKernelApp.parent_handle=1", *request["arguments"][2:]])
 
 
+def await_end(process: int, milliseconds: int | None = None) -> bool:
+    """Whether a process, given by a descriptor of it (a pidfd), has ended.
+
+    milliseconds: how long to wait for that; without end if None.
+    """
+    # unlike `select.select`, which takes no descriptor above 1,023
+    poll = select.poll()
+    poll.register(process, select.POLLIN)
+    return bool(poll.poll(milliseconds))
+
+
 def end_with(parent: int) -> None:
     """Wait until the process with this number has ended, then end this one at once.
 
     This is how a kernel ends with its parent. It never returns.
     """
     with contextlib.suppress(OSError):
-        select.select([os.pidfd_open(parent)], [], [])
+        await_end(os.pidfd_open(parent))
     os._exit(1)
 
 
