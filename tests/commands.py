@@ -43,7 +43,7 @@ def run_lab(monkeypatch, *arguments):
     return text, [flag.partition("/lab/")[2] for flag in flags if "default_url" in flag]
 
 
-def gone(pid, seconds=10):
+def gone(pid, seconds=60):
     """Whether a process ends within this time; it may stay a zombie if its parent does not wait for it."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
