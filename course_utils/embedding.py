@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import torch
 
+from ._support import kept_vectors
 from ._support.bars import progress_bar
 from ._support.downloads import EncoderError
 from ._support.fast_bert import fits
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
     from .models import Pair
 
     Model = str | Path | Pair | None
+
+
+# of a call whose vectors are kept: about two seconds of computing
+MIN_TOKENS_TO_KEEP = 20_000
 
 
 @overload
@@ -75,7 +80,8 @@ def embed(
 
     Returns a float32 array (n, hidden), or a tuple of them, one per pooling. An empty string is
     encoded like any other sentence ([CLS] and [SEP]). Sentences over the model's length are
-    truncated, and one warning says how many. A progress bar appears after two seconds.
+    truncated, and one warning says how many. A progress bar appears after two seconds. Vectors that
+    take longer are kept in the user's cache folder, and read the next time.
 
     Raises TypeError for a bare string, for items that are not strings or for an invalid model;
     ValueError for no sentences, broken characters, a text without tokens, an unknown pooling or
@@ -98,6 +104,33 @@ def embed(
     route = _route([prompt + sentence for sentence in row_of], model, precision)
     _warn_of_cuts(route, list(row_of), sentences)
 
+    kept_name = _kept_name(route, poolings, normalize)
+    by_row = kept_vectors.read(kept_name) if kept_name else None
+    if by_row is None:
+        by_row = _computed(route, poolings, normalize)
+        if kept_name:
+            kept_vectors.keep(kept_name, by_row)
+    rows = [row_of[sentence] for sentence in sentences]
+    by_pooling = np.ascontiguousarray(by_row[rows].swapaxes(0, 1))
+    return tuple(by_pooling) if isinstance(pooling, tuple) else by_pooling[0]
+
+
+def _kept_name(
+    route: PackedRoute | TransformersRoute, poolings: tuple[str, ...], normalize: bool
+) -> str:
+    """The name under which these vectors are kept, or "" where computing them is fast, or where it
+    is not known what they depend on: the code of another model may be any.
+    """
+    if sum(route.lengths) < MIN_TOKENS_TO_KEEP or not isinstance(route, PackedRoute):
+        return ""
+    return f"{'-'.join(poolings)}-{'normalised' if normalize else 'raw'}-{route.digest()}"
+
+
+def _computed(
+    route: PackedRoute | TransformersRoute, poolings: tuple[str, ...], normalize: bool
+) -> np.ndarray:
+    """The vectors of a route's sentences: (rows, poolings, hidden)."""
+
     def vectors_of(batch: list[int]) -> list[tuple[list[int], np.ndarray]]:
         encoded = []  # [(rows, as in `row_of`; their vectors (rows, poolings, hidden))]
         with torch.inference_mode():
@@ -115,8 +148,7 @@ def embed(
             for rows, vectors in encoded:
                 vectors_of_row.update(zip(rows, vectors, strict=True))
                 bar.update(sum(route.lengths[row] for row in rows))
-    by_pooling = np.stack([vectors_of_row[row_of[sentence]] for sentence in sentences], axis=1)
-    return tuple(by_pooling) if isinstance(pooling, tuple) else by_pooling[0]
+    return np.stack([vectors_of_row[row] for row in range(len(route.lengths))])
 
 
 def _check_precision(precision: str) -> None:

@@ -5,6 +5,8 @@ import os
 os.environ["TQDM_DISABLE"] = "1"
 # the grader starts in a third of the time; tests of answers request a warm one
 os.environ["COURSE_COLD_SANDBOX"] = "1"
+# vectors are computed afresh; tests/run.py names a folder that is empty at first
+os.environ.setdefault("COURSE_VECTORS", "")
 # huggingface_hub reads this when it is imported: so this process is offline (tests of the hub undo
 # that), and the processes that tests start are as a learner has them
 os.environ["HF_HUB_OFFLINE"] = "1"

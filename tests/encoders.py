@@ -211,7 +211,12 @@ def run(lesson, folder):
     """
     notebook = nbformat.read(lesson, as_version=4)
     stored = {cell.id: printed_by(cell) for cell in notebook.cells}
-    environment = {**os.environ, "COURSE_ENCODER": str(folder), "TQDM_DISABLE": "1"}
+    environment = {
+        **os.environ,
+        "COURSE_ENCODER": str(folder),
+        "TQDM_DISABLE": "1",
+        "COURSE_VECTORS": "",
+    }
     with tempfile.TemporaryDirectory(prefix="lesson-") as empty_folder:
         client = NotebookClient(
             notebook,

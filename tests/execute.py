@@ -58,8 +58,8 @@ def execute(path):
         coalesce_streams=True,
         extra_arguments=["--log-level=ERROR"],
     )
-    # no progress bars, and the encoder that everybody has
-    environment = {**os.environ, "TQDM_DISABLE": "1"}
+    # no progress bars, vectors computed afresh, and the encoder that everybody has
+    environment = {**os.environ, "TQDM_DISABLE": "1", "COURSE_VECTORS": ""}
     environment.pop("COURSE_ENCODER", None)
     client.execute(env=environment)
     for cell in notebook.cells:

@@ -9,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 # Workers run side by side. With more threads than processors, runs take minutes instead of seconds.
@@ -20,6 +21,7 @@ os.environ.update(TQDM_DISABLE="1", COURSE_COLD_SANDBOX="1")
 
 import pytest
 
+from course_utils._support import kept_vectors
 from course_utils.tools.kernels.provisioner import start_warm
 
 from . import size
@@ -73,6 +75,8 @@ def prepare():
     if not reason:
         # without this, npm asks its registry again for more than a minute
         os.environ["NPM_CONFIG_FETCH_RETRIES"] = "0"
+    # before the warm process starts, since kernels must have its environment
+    os.environ.setdefault(kept_vectors.VARIABLE, "")
     start_warm()  # tests/matrix.py starts kernels cold
 
 
@@ -80,6 +84,14 @@ def prepare():
 def main(flags):
     if status := look_at_files():
         return status
+    # what several lessons embed is computed once in a run, and afresh in each
+    with tempfile.TemporaryDirectory(prefix="vectors-") as vectors:
+        os.environ[kept_vectors.VARIABLE] = vectors
+        return run_tests(flags)
+
+
+def run_tests(flags):
+    """Run them with the network blocked, and end with the report. Returns an exit status."""
     prepare()
     nightly = "--nightly" in flags
     # Long tests at the end would leave the other worker idle: so first the lessons, or, of the

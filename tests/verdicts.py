@@ -410,5 +410,5 @@ def main(lessons):
 
 if __name__ == "__main__":
     # for the processes of the lessons
-    os.environ.update(TQDM_DISABLE="1", OMP_NUM_THREADS="1")
+    os.environ.update(TQDM_DISABLE="1", OMP_NUM_THREADS="1", COURSE_VECTORS="")
     sys.exit(main(sys.argv[1:]))

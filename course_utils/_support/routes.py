@@ -12,6 +12,7 @@ A route has these members:
 """
 
 import contextlib
+import hashlib
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -29,6 +30,7 @@ PADDED_TOKENS = 512
 QUEUED_TOKENS = 1024
 MIN_TOKENS_TO_QUEUE = 4096  # for fewer, starting threads takes longer than it saves
 MIN_TOKENS_TO_PACK = 512  # for fewer, prepacking the weights takes longer than it saves
+STATES_VERSION = 1  # of the forward pass: another number where it computes other states
 # (for each sentence its encoding or its ids, indices of the sentences that were cut, the most
 # tokens that the encoder takes)
 Tokens = tuple[list[Any], set[int], int]
@@ -50,6 +52,7 @@ class PackedRoute:
         # `tokens_of` gives dictionaries, `packaged_tokens` only the ids
         self.ids = [row["input_ids"] if isinstance(row, dict) else row for row in rows]
         self.lengths = [len(row) for row in self.ids]
+        self.weights, self.config, self.precision = weights, config, precision
         total = sum(self.lengths)
         self.threads = torch.get_num_threads() if total >= MIN_TOKENS_TO_QUEUE else 1
         self.forward = packed_bert(
@@ -59,6 +62,19 @@ class PackedRoute:
             PRECISIONS[precision],
             lay_out=total >= MIN_TOKENS_TO_PACK,
         )
+
+    def digest(self) -> str:
+        """A digest of all that its states depend on: weights, configuration, tokens, versions."""
+        sizes = (self.config.num_attention_heads, self.config.layer_norm_eps, self.precision)
+        versions = (torch.__version__, STATES_VERSION)
+        digest = hashlib.blake2b(repr((sizes, versions)).encode(), digest_size=32)
+        for name in sorted(self.weights):
+            weight = self.weights[name].detach().cpu().contiguous()
+            digest.update(f"{name} {weight.dtype} {tuple(weight.shape)}".encode())
+            digest.update(weight.flatten().view(torch.uint8).numpy().data)
+        for ids in self.ids:
+            digest.update(np.asarray([len(ids), *ids]).astype("<i8").data)
+        return digest.hexdigest()
 
     def batches(self) -> list[list[int]]:
         return list(by_length(self.lengths, QUEUED_TOKENS if self.threads > 1 else PACKED_TOKENS))
