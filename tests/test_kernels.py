@@ -217,9 +217,9 @@ def test_the_lines_that_everybody_writes_run_without_a_variable_and_without_a_wo
     assert kernel.says("print(hosts)") == "[]", "nothing waits for a network"
     streams = [message["content"] for message in messages if message["msg_type"] == "stream"]
     assert [(stream["name"], stream["text"]) for stream in streams] == [("stdout", "(384,)\n")]
-    # progress bars are text
+    # a bar of the library is one of the course, which the tests switch off and no widget stays of
     assert (
-        kernel.says("import tqdm.autonotebook; print(tqdm.autonotebook.tqdm is tqdm.tqdm)")
+        kernel.says("import tqdm.autonotebook; print(tqdm.autonotebook.trange(2).disable)")
         == "True"
     )
 

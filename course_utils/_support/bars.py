@@ -18,13 +18,31 @@ def progress_bar(**settings: Any) -> Any:
 
 
 def bars_are_text() -> None:
-    """Let Sentence Transformers draw its bars as text: widgets would stay in a saved notebook.
+    """Let Sentence Transformers draw its bars, as with `show_progress_bar=True`, by `progress_bar`.
 
-    TQDM_DISABLE turns such bars off. Call this before that library is imported.
+    Its own are widgets, which stay in a saved notebook, and TQDM_DISABLE would not turn them off.
+    Call this before that library is imported.
     """
     import tqdm.autonotebook
+    from tqdm.std import tqdm as ordinary
 
-    tqdm.autonotebook.tqdm, tqdm.autonotebook.trange = tqdm.std.tqdm, tqdm.std.trange
+    class LibraryBar(ordinary):
+        """`progress_bar`, called as tqdm is; a bar that is off, and a subclass, stay tqdm's own."""
+
+        def __new__(
+            cls, iterable: Any = None, desc: str | None = None, total: Any = None, **settings: Any
+        ) -> Any:
+            if cls is not LibraryBar or settings.get("disable"):
+                return super().__new__(cls)
+            ours = {name: settings[name] for name in settings.keys() - {"disable", "leave"}}
+            return progress_bar(iterable=iterable, desc=desc, total=total, **ours)
+
+    def bar_over_numbers(*bounds: int, **settings: Any) -> Any:
+        return LibraryBar(range(*bounds), **settings)
+
+    tqdm.autonotebook.tqdm = LibraryBar
+    # it takes what they take
+    tqdm.autonotebook.trange = bar_over_numbers  # pyrefly: ignore[bad-assignment]
 
 
 def ipython_shell() -> Any:
