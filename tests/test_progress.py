@@ -185,7 +185,7 @@ def test_something_else_of_that_name_does_no_harm(workspace, thing):
 
 
 @pytest.mark.parametrize(
-    "function", ["os.fsync", "os.replace", "tempfile.NamedTemporaryFile", "os.open"]
+    "function", ["os.fsync", "os.replace", "course_utils._support.files.open", "os.open"]
 )
 @pytest.mark.parametrize("before", ['{"passed": ["04-mean-pool"]}', "damaged"])
 def test_a_full_disk_reaches_no_lesson_and_loses_nothing(workspace, monkeypatch, function, before):
@@ -193,7 +193,8 @@ def test_a_full_disk_reaches_no_lesson_and_loses_nothing(workspace, monkeypatch,
     with monkeypatch.context() as context:
         context.chdir(workspace.parent)
         report = check("00-nearest", right, seed=1)
-    with patch(function, side_effect=NO_SPACE):
+    # create: the name of a built-in function is not in the module
+    with patch(function, side_effect=NO_SPACE, create=True):
         assert check("00-nearest", right, seed=1) == report
     assert (workspace / PROGRESS).read_text() == before
     assert [*workspace.glob("*.tmp"), *workspace.glob("*damaged*")] == []
@@ -543,13 +544,47 @@ def test_a_file_is_whole_or_as_before_and_keeps_its_permissions(tmp_path):
     assert os.listdir(tmp_path) == ["a b.txt"]
 
 
-def test_a_link_stays_a_link(tmp_path):
+@pytest.mark.parametrize("umask, mode", [(0o077, 0o600), (0o002, 0o664), (0o022, 0o644)])
+def test_a_new_file_may_be_read_by_whom_the_umask_allows(workspace, umask, mode):
+    before = os.umask(umask)
+    try:
+        files.write_whole("a.txt", "text")
+        saved = files.save_beside(b"text", "saved", "b.txt")
+        remember("00-nearest")
+    finally:
+        os.umask(before)
+    written = [Path("a.txt"), saved, Path(PROGRESS)]
+    assert [path.stat().st_mode & 0o777 for path in written] == [mode] * 3
+
+
+def test_a_file_that_root_writes_again_stays_its_owners(tmp_path):
+    if os.name != "posix" or os.getuid() != 0:
+        pytest.skip("only root may give a file to somebody else")
+    path = tmp_path / "a.txt"
+    path.write_text("one")
+    os.chown(path, 65534, 65533)
+    files.write_whole(path, "two")
+    status = path.stat()
+    assert (status.st_uid, status.st_gid, path.read_text()) == (65534, 65533, "two")
+
+
+def test_a_link_stays_a_link_unless_the_caller_wants_none(tmp_path):
     link, target = tmp_path / "link", tmp_path / "elsewhere" / "file"
     target.parent.mkdir()
     link.symlink_to(target)
     files.write_whole(link, "text")
     assert link.is_symlink()
-    assert target.read_text() == "text"
+    files.write_whole(link, "other", through_links=False)
+    assert not link.is_symlink()
+    assert (target.read_text(), link.read_text()) == ("text", "other")
+
+
+@pytest.mark.parametrize("through_links", [True, False])
+def test_a_device_is_not_replaced(tmp_path, through_links):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FileExistsError, match="It is not a file"):
+        files.write_whole(tmp_path / "pipe", "text", through_links)
+    assert not (tmp_path / "pipe").is_file()
 
 
 def test_saving_beside_takes_free_names_and_writes_nothing_twice(tmp_path):

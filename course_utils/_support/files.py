@@ -7,8 +7,8 @@ import errno
 import hashlib
 import itertools
 import os
+import secrets
 import stat
-import tempfile
 import warnings
 from collections.abc import Generator, Mapping
 from pathlib import Path
@@ -20,36 +20,79 @@ def file_sha256(path: str | Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def write_whole(path: str | Path, content: str | bytes) -> None:
-    """Write text or bytes to a file atomically (write beside it and rename), keeping its
-    permissions.
+def is_regular(path: str | Path) -> bool:
+    """Whether a path is that of an ordinary file: no link, folder, pipe or device, and not missing.
 
-    A link stays a link: the file that it leads to is written. Readers never see half a file; of
-    concurrent writers, the last one wins. Raises OSError, or UnicodeEncodeError for text with lone
-    surrogates; the file is unchanged then.
+    Raises OSError if the system does not tell.
     """
-    path = Path(os.path.realpath(path))
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except FileNotFoundError:
+        return False
+
+
+def read_named(path: str | Path) -> bytes:
+    """The bytes of a file that a person named, which may be a link to one.
+
+    Raises OSError if it cannot be read, or is a pipe or a device, which might never end.
+    """
+    path = Path(path)
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "It is a folder, a pipe or a device, not a file", str(path))
+    return path.read_bytes()
+
+
+def write_whole(path: str | Path, content: str | bytes, through_links: bool = True) -> None:
+    """Write text or bytes to a file atomically (write beside it and rename).
+
+    An existing file keeps its permissions and, where the system allows it, its owner and group; a
+    new one gets those of the umask. Readers never see half a file; of concurrent writers, the last
+    one wins.
+
+    through_links: whether a link stays a link, and the file that it leads to is written; otherwise
+    a file takes the link's place.
+
+    Raises OSError, or UnicodeEncodeError for text with lone surrogates; the file is unchanged then.
+    """
+    path = Path(os.path.realpath(path)) if through_links else Path(path)
     if isinstance(content, str):
         content = content.encode()
-    if path.exists() and not path.is_file():  # a rename would replace a device with a file
+    previous = path.lstat() if os.path.lexists(path) else None
+    if previous is not None and stat.S_ISLNK(previous.st_mode):
+        previous = None  # the rename takes its name away, and changes nothing else
+    if previous is not None and not stat.S_ISREG(previous.st_mode):
+        # a rename would replace a device with a file
         raise FileExistsError(errno.EEXIST, "It is not a file", str(path))
-    # of a new file: a temporary one has 0o600, which nobody else may read
-    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o644
-    with tempfile.NamedTemporaryFile(
-        "wb", dir=path.parent, prefix=path.name, suffix=".tmp", delete=False
-    ) as unfinished:
+    unfinished = path.with_name(f"{path.name}{secrets.token_hex(4)}.tmp")
+    # not by `tempfile`, whose files nobody else may read, whatever the umask
+    with open(unfinished, "xb") as file:
         try:
-            unfinished.write(content)
-            unfinished.flush()
+            if previous is not None:
+                _take_over_access(unfinished, previous)
+            file.write(content)
+            file.flush()
             # before the rename, or a power cut could leave an empty file
-            os.fsync(unfinished.fileno())
-            unfinished.close()
-            os.chmod(unfinished.name, mode)
-            os.replace(unfinished.name, path)
+            os.fsync(file.fileno())
+            file.close()
+            os.replace(unfinished, path)
         except BaseException:
-            unfinished.close()
-            os.unlink(unfinished.name)
+            file.close()
+            unfinished.unlink()
             raise
+
+
+def _take_over_access(path: Path, previous: os.stat_result) -> None:
+    """Give a new file, which is still empty, the group, owner and permissions of an earlier one."""
+    present = path.stat()
+    if hasattr(os, "chown"):  # which Windows lacks
+        # one by one: a member of the group may set the group, but only root the owner
+        if present.st_gid != previous.st_gid:
+            with contextlib.suppress(PermissionError):
+                os.chown(path, -1, previous.st_gid)
+        if present.st_uid != previous.st_uid:
+            with contextlib.suppress(PermissionError):
+                os.chown(path, previous.st_uid, -1)
+    os.chmod(path, stat.S_IMODE(previous.st_mode))
 
 
 def write_changed(texts: Mapping[Path, str]) -> list[Path]:
@@ -78,7 +121,7 @@ def save_beside(content: bytes, folder: str | Path, name: str) -> Path:
     for number in itertools.count(1):
         path = folder / f"{stem}-{number}{suffix}"
         if not os.path.lexists(path):
-            write_whole(path, content)
+            write_whole(path, content, through_links=False)
             # so that the new name survives a power cut, before the caller replaces the original;
             # not every system allows it
             with contextlib.suppress(OSError):
@@ -88,7 +131,7 @@ def save_beside(content: bytes, folder: str | Path, name: str) -> Path:
                 finally:
                     os.close(handle)
             return path
-        if path.is_file() and path.read_bytes() == content:
+        if is_regular(path) and path.read_bytes() == content:
             return path
     raise AssertionError("counting has no end")
 
