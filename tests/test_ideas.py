@@ -286,7 +286,7 @@ def test_a_damaged_record_is_moved_aside(workspace, schedule_path, old, new):
     damaged = schedule_path.read_text().replace(old, new)
     assert old not in damaged
     schedule_path.write_text(damaged)
-    assert "will be moved aside" in repr(asking.review())
+    assert "It is kept, with damaged in its name" in repr(asking.review())
     schedule.record(workspace, "02-mask.before", True, SURE)
     assert (workspace / ".schedule.damaged.json").read_text() == damaged
     assert schedule.read_schedule(workspace).cards.keys() == {"02-mask.before"}

@@ -135,10 +135,14 @@ def test_a_damaged_file_is_moved_aside_and_a_new_one_begun(workspace, content):
     (workspace / PROGRESS).write_bytes(content)
     assert passed(workspace) == set()
     assert NONE_PASSED in repr(progress())
-    remember("04-mean-pool")
+    sentence = (
+        ".progress.json, the record of what you passed, was damaged. It is kept as {}, and a new "
+        "one was begun."
+    )
+    assert remember("04-mean-pool") == sentence.format(DAMAGED)
     assert passed(workspace) == {"04-mean-pool"}
     (workspace / PROGRESS).write_bytes(content + b"again")
-    remember("04-max-pool")
+    assert remember("04-max-pool") == sentence.format(".progress.damaged-2.json")
     assert (workspace / DAMAGED).read_bytes() == content
     assert (workspace / ".progress.damaged-2.json").read_bytes() == content + b"again"
 
@@ -170,6 +174,7 @@ SOMETHING_ELSE = {
     "folder": lambda path: (path / "inside").mkdir(parents=True),
     "pipe": lambda path: os.mkfifo(path),  # which Windows lacks
     "dangling link": lambda path: path.symlink_to(path / "nowhere" / "x"),
+    "device": lambda path: path.symlink_to("/dev/zero"),
 }
 
 
@@ -188,7 +193,9 @@ def test_something_else_of_that_name_does_no_harm(workspace, thing):
     "function", ["os.fsync", "os.replace", "course_utils._support.files.open", "os.open"]
 )
 @pytest.mark.parametrize("before", ['{"passed": ["04-mean-pool"]}', "damaged"])
-def test_a_full_disk_reaches_no_lesson_and_loses_nothing(workspace, monkeypatch, function, before):
+def test_a_full_disk_reaches_no_lesson_loses_nothing_and_is_told(
+    workspace, monkeypatch, capsys, function, before
+):
     (workspace / PROGRESS).write_text(before)
     with monkeypatch.context() as context:
         context.chdir(workspace.parent)
@@ -196,8 +203,84 @@ def test_a_full_disk_reaches_no_lesson_and_loses_nothing(workspace, monkeypatch,
     # create: the name of a built-in function is not in the module
     with patch(function, side_effect=NO_SPACE, create=True):
         assert check("00-nearest", right, seed=1) == report
+    assert capsys.readouterr().out == (
+        "You passed 00-nearest, but that could not be recorded in .progress.json: No space left on "
+        "device. Your answer is not affected; fix that, and run this check again.\n"
+    )
     assert (workspace / PROGRESS).read_text() == before
     assert [*workspace.glob("*.tmp"), *workspace.glob("*damaged*")] == []
+
+
+def test_a_link_is_not_followed_out_of_the_workspace(workspace, tmp_path):
+    elsewhere = tmp_path / "elsewhere.json"
+    elsewhere.write_text('{"passed": ["04-mean-pool"]}')
+    for name in (PROGRESS, SCHEDULE):
+        (workspace / name).symlink_to(elsewhere)
+    assert check("00-nearest", right).passed
+    assert passed(workspace) == {"00-nearest"}
+    assert elsewhere.read_text() == '{"passed": ["04-mean-pool"]}'
+    assert (workspace / DAMAGED).resolve() == elsewhere
+
+
+def test_a_damaged_or_newer_schedule_is_told_at_a_check(workspace, capsys):
+    (workspace / SCHEDULE).write_text("{")
+    check("00-nearest", right)
+    assert capsys.readouterr().out == (
+        ".schedule.json cannot be read. It is kept, with `damaged` in its name, and the review "
+        "begins anew.\n"
+    )
+    assert (workspace / ".schedule.damaged.json").read_text() == "{"
+    (workspace / SCHEDULE).write_text('{"version": 99}')
+    check("00-nearest", right)
+    assert "was written by a newer version of the course" in capsys.readouterr().out
+
+
+def no_locks(descriptor, operation):
+    raise OSError(errno.ENOLCK, "No locks available")
+
+
+def test_a_home_without_locks_records_what_was_passed(workspace, monkeypatch, capsys):
+    monkeypatch.setattr("fcntl.flock", no_locks)
+    assert check("00-nearest", right).passed
+    assert passed(workspace) == {"00-nearest"}
+    assert len(read_schedule(workspace).answers) == 1
+    assert capsys.readouterr().out == "", "nothing to do, nothing to say"
+    assert list(workspace.glob("*.lease")) == []
+
+
+# Holds the lock of a file for ever, on a file system without locks.
+HOLD = """
+import errno, fcntl, sys, time
+from course_utils._support import files
+def no_locks(descriptor, operation):
+    raise OSError(errno.ENOLCK, "No locks available")
+fcntl.flock = no_locks
+files.LEASE = float(sys.argv[2])
+with files.alone(sys.argv[1], 1, quiet=True):
+    print("held", flush=True)
+    time.sleep(1000)
+"""
+
+
+@pytest.mark.parametrize("machine", ["this", "another"])
+def test_without_locks_a_dead_process_holds_nobody_up_for_long(tmp_path, monkeypatch, machine):
+    monkeypatch.setattr("fcntl.flock", no_locks)
+    monkeypatch.setattr(files, "LEASE", 3.0)
+    path = tmp_path / "a.json"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path), "3"], stdout=subprocess.PIPE, cwd=ROOT
+    )
+    try:
+        assert holder.stdout.readline() == b"held\n"
+    finally:
+        holder.kill()
+        holder.wait()
+    lease = tmp_path / "a.json.lease"
+    if machine == "another":  # of which nobody here can know whether the process lives
+        lease.write_text(re.sub("^host=.*$", "host=elsewhere", lease.read_text(), flags=re.M))
+    with pytest.warns(files.Notice, match="has no locks"), files.alone(path, 0.1):
+        assert lease.exists()
+    assert not lease.exists()
 
 
 def test_a_lock_that_another_holds_delays_a_lesson_by_a_second_at_most(workspace):
@@ -230,10 +313,14 @@ def test_a_folder_that_is_gone_does_no_harm(workspace):
 # Waits until `start`, so that two processes remember 50 names and 50 answers each at once. It
 # imports little, so that both are ready by then: a late one would only meet the other less often.
 REMEMBER_MANY = """
-import sys, time
+import errno, fcntl, sys, time
 from course_utils.diary import schedule
 from course_utils.diary.passed import remember
-folder, name, start = sys.argv[1:]
+folder, name, start, locks = sys.argv[1:]
+def no_locks(descriptor, operation):
+    raise OSError(errno.ENOLCK, "No locks available")
+if locks == "no locks":
+    fcntl.flock = no_locks
 while time.time() < float(start):
     pass
 for number in range(50):
@@ -242,12 +329,13 @@ for number in range(50):
 """
 
 
-def test_two_kernels_at_once_lose_nothing(tmp_path):
+@pytest.mark.parametrize("locks", ["locks", "no locks"])
+def test_two_kernels_at_once_lose_nothing(tmp_path, locks):
     (tmp_path / RECORD).write_text("{}")
     start = str(time.time() + 1)
     running = [
         subprocess.Popen(
-            [sys.executable, "-c", REMEMBER_MANY, str(tmp_path), name, start], cwd=ROOT
+            [sys.executable, "-c", REMEMBER_MANY, str(tmp_path), name, start, locks], cwd=ROOT
         )
         for name in ("00", "01")
     ]

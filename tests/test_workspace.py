@@ -528,6 +528,23 @@ def test_one_command_at_a_time(sources, workspace, monkeypatch, command):
         command(workspace, sources)
 
 
+def test_a_home_without_locks_gets_its_lessons_and_one_sentence(tmp_path, monkeypatch):
+    def no_locks(descriptor, operation):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", no_locks)
+    # writes twice: a live copy, and the lessons
+    text = output_of("lab", "--write-only", "--live", "00", "--workspace", tmp_path / "w")
+    sentence = (
+        f"The disk of {tmp_path / 'w'} has no locks, as some network shares; a file stands for "
+        "one. Run only one `course` command at a time there.\n"
+    )
+    assert text.count(sentence) == 1
+    assert "files.py" not in text
+    assert (tmp_path / "w" / FILE).exists()
+    assert not list(tmp_path.rglob("*.lease"))
+
+
 def test_a_reset_saves_first_under_a_name_that_is_free(sources, workspace):
     untouched = (workspace / FILE).read_bytes()
     assert reset(workspace, sources) == (FILE, None)

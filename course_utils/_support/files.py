@@ -12,6 +12,21 @@ import stat
 import warnings
 from collections.abc import Generator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
+# what a file system without locks answers when it is asked for one
+WITHOUT_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
+POLL = 0.02  # seconds between two tries to get a lock
+# seconds without a sign of life of who holds a file in place of a lock; clients of a share may see
+# such a sign three seconds late
+LEASE = 10.0
+
+
+class Notice(UserWarning):
+    """A sentence for the person who works with the course. A command prints it as it is."""
 
 
 def file_sha256(path: str | Path) -> str:
@@ -137,18 +152,41 @@ def save_beside(content: bytes, folder: str | Path, name: str) -> Path:
 
 
 @contextlib.contextmanager
-def alone(path: str | Path, seconds: float) -> Generator[None]:
+def alone(path: str | Path, seconds: float, quiet: bool = False) -> Generator[None]:
     """Hold the lock of a file, `NAME.lock` beside it, for the length of a `with` block.
 
-    Raises filelock.Timeout (an OSError) if another process holds it for `seconds`.
+    Where the file system has no locks, as on some shares, a file `NAME.lease` that exists is the
+    lock, and a Notice says so, unless `quiet`. Its holder refreshes it; if none has for LEASE
+    seconds, on a machine that was switched off, say, the next process takes it over.
+
+    Raises filelock.Timeout (an OSError) if another process holds the lock for `seconds`, or such a
+    file for a little more than LEASE.
     """
-    from filelock import FileLock
+    from filelock import FileLock, SoftFileLease
 
     path = Path(path)
-    # filelock warns on file systems where it must lock differently
-    with warnings.catch_warnings(action="ignore"):
-        lock = FileLock(path.with_name(f"{path.name}.lock"), timeout=seconds)
-        lock.acquire(poll_interval=0.02)
+    lock: BaseFileLock = FileLock(
+        path.with_name(f"{path.name}.lock"), timeout=seconds, fallback_to_soft=False
+    )
+    try:
+        lock.acquire(poll_interval=POLL)
+    except OSError as error:
+        if error.errno not in WITHOUT_LOCKS:
+            raise
+        if not quiet:
+            warnings.warn(
+                Notice(
+                    f"The disk of {path.parent.resolve()} has no locks, as some network shares; a "
+                    "file stands for one. Run only one `course` command at a time there."
+                ),
+                stacklevel=2,
+            )
+        lock = SoftFileLease(
+            path.with_name(f"{path.name}.lease"),
+            timeout=max(seconds, LEASE * 1.2),
+            lease_duration=LEASE,
+        )
+        lock.acquire(poll_interval=POLL)
     try:
         yield
     finally:

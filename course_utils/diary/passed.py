@@ -4,27 +4,40 @@ from pathlib import Path
 from typing import Any
 
 from .._support.files import alone
-from .records import PATIENCE, read, write_over
+from .records import PATIENCE, read, reason, write_over
 from .workspace import RECORD, current
 
 PROGRESS = ".progress.json"  # {"passed": [ids of exercises]}
 
 
-def remember(exercise_id: str, folder: str | Path | None = None) -> None:
+def remember(exercise_id: str, folder: str | Path | None = None) -> str:
     """Record in a workspace, by default the current one, that an exercise was passed.
 
     Outside a workspace nothing is recorded, and no later failure removes a record. No error here
-    reaches the lesson: a full disk, a read-only folder, a lock held by another process.
+    reaches the lesson, be it a full disk, a read-only folder or a lock held by another process.
+
+    Returns a sentence for the learner: that it could not be recorded, or that the record was
+    damaged and is kept under another name; else "".
     """
     try:
         folder = Path(folder) if folder else current()
         path = folder / PROGRESS
-        if (folder / RECORD).is_file() and exercise_id not in passed(folder):
-            with alone(path, PATIENCE):
-                ids, others, sound = _read(path)
-                write_over(path, {**others, "passed": sorted(ids | {exercise_id})}, sound)
-    except Exception:  # no error in recording may disturb a lesson
-        pass
+        if not (folder / RECORD).is_file() or exercise_id in passed(folder):
+            return ""
+        with alone(path, PATIENCE, quiet=True):
+            ids, others, sound = _read(path)
+            aside = write_over(path, {**others, "passed": sorted(ids | {exercise_id})}, sound)
+    except Exception as error:  # no error in recording may disturb a lesson
+        return (
+            f"You passed {exercise_id}, but that could not be recorded in {PROGRESS}: "
+            f"{reason(error)}. Your answer is not affected; fix that, and run this check again."
+        )
+    if aside is None:
+        return ""
+    return (
+        f"{PROGRESS}, the record of what you passed, was damaged. It is kept as {aside.name}, and "
+        "a new one was begun."
+    )
 
 
 def passed(folder: str | Path) -> set[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._support.files import alone
-from .records import PATIENCE, read, write_over
+from .records import PATIENCE, read, reason, write_over
 from .workspace import current_workspace
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def begin(folder: str | Path, items: Iterable[str]) -> None:
         _change(folder, change)
 
 
-def checked(exercise_id: str, report_passed: bool, mistake: str, hints: int) -> None:
+def checked(exercise_id: str, report_passed: bool, mistake: str, hints: int) -> str:
     """Record in the current workspace, if there is one, what `check` has seen.
 
     A known mistake becomes an item that is due now, unless it is one already. An exercise that
@@ -148,27 +148,32 @@ def checked(exercise_id: str, report_passed: bool, mistake: str, hints: int) -> 
 
     mistake: the name of a known mistake, or "". hints: how many were shown. No error here reaches
     the lesson.
+
+    Returns a sentence for the learner if something could not be recorded, or if the file was
+    damaged; else "".
     """
     try:
         folder = current_workspace()
-        if folder is None:
-            return
+        if folder is None or not (mistake or report_passed):
+            return ""
+        schedule = read_schedule(folder)
+        due = schedule.due()
         if mistake:
             begin(folder, [f"{exercise_id} {mistake}"])
-        elif report_passed:
-            schedule = read_schedule(folder)
-            due = schedule.due()
-            if exercise_id not in schedule.cards or exercise_id in due:
-                stumbled = any(item.startswith(f"{exercise_id} ") for item in due)
-                record(folder, exercise_id, True, rating=HARD if hints or stumbled else GOOD)
-    except Exception:  # no error in recording may disturb a lesson
-        pass
+        elif exercise_id not in schedule.cards or exercise_id in due:
+            stumbled = any(item.startswith(f"{exercise_id} ") for item in due)
+            record(folder, exercise_id, True, rating=HARD if hints or stumbled else GOOD)
+    except ScheduleProblem as problem:
+        return str(problem)
+    except Exception as error:  # no error in recording may disturb a lesson
+        return f"What to review could not be recorded in {SCHEDULE}: {reason(error)}."
+    return schedule.notice
 
 
 def _change(folder: str | Path, change: Callable[[Schedule], None]) -> None:
     """Read, change and write the file under a lock."""
     path = Path(folder) / SCHEDULE
-    with alone(path, PATIENCE):
+    with alone(path, PATIENCE, quiet=True):
         schedule = _read(path)
         change(schedule)
         write_over(
@@ -194,7 +199,8 @@ def _read(path: Path) -> Schedule:
     if sound and _is_sound(schedule):
         return schedule
     return Schedule(
-        notice=f"{path.name} cannot be read; it will be moved aside, and the review begins anew."
+        notice=f"{path.name} cannot be read. It is kept, with `damaged` in its name, and the review "
+        "begins anew."
     )
 
 

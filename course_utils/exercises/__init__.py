@@ -70,21 +70,27 @@ def check(exercise_id: str, answer: Any, seed: int | None = None) -> Report:
     Returns a Report: `.status` is "passed", "failed" or "not attempted"; `.passed`; `.messages`
     (one sentence per problem, the likely mistake first). It prints as text; a notebook shows it at
     once, wherever in a cell the check stands. Raises ValueError for an unknown id. In a workspace,
-    passed exercises are recorded (see `course_utils.progress`).
+    passed exercises are recorded (see `course_utils.progress`); a printed sentence says so if they
+    cannot be.
     """
     exercise = find(exercise_id)
     report = examine(exercise, answer, seed)
+    notice = ""
     if not isinstance(exercise, Completion):
         if report.passed:
-            remember(exercise.id)
+            notice = remember(exercise.id)
         cards = [
             mistake.name
             for mistake in exercise.mistakes
             if mistake.card and mistake.message in report.mistakes
         ]
         card = cards[0] if cards and not is_from_the_lesson(answer, exercise.lesson) else ""
-        checked(exercise.id, report.passed, card, hints_shown.get(exercise_id, 0))
+        hints = hints_shown.get(exercise_id, 0)
+        about_review = checked(exercise.id, report.passed, card, hints)
+        notice = notice or about_review  # of two, the cause is mostly the same
     report.show()
+    if notice:
+        print(notice)
     return report
 
 

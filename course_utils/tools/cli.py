@@ -1,11 +1,15 @@
 """The `course` command."""
 
 import sys
-from typing import Any
+import warnings
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any, TextIO
 
 import click
 
 from .. import __version__
+from .._support.files import Notice
 from .._support.notebooks import INSTALLED
 from .commands import authors, learners, teachers
 
@@ -15,7 +19,8 @@ class Course(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with notices_as_sentences():
+                return super().invoke(ctx)
         except BrokenPipeError:  # nobody reads on, as after `| head`; click ends without a word
             raise
         except (ValueError, RuntimeError, OSError) as error:
@@ -26,6 +31,32 @@ class Course(click.Group):
             ):
                 raise
             raise click.ClickException(in_a_sentence(error)) from None
+
+
+@contextmanager
+def notices_as_sentences() -> Generator[None]:
+    """Print each Notice to the error stream, once and without the place in the code."""
+    printed = set()
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def show_notice(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            if not issubclass(category, Notice):
+                show(message, category, filename, lineno, file, line)
+            elif str(message) not in printed:
+                printed.add(str(message))
+                click.echo(message, err=True)
+
+        warnings.simplefilter("always", Notice)
+        warnings.showwarning = show_notice
+        yield
 
 
 def in_a_sentence(error: Exception) -> str:

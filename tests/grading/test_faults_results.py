@@ -3,6 +3,7 @@ learner a point.
 """
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -20,6 +21,7 @@ import psutil
 import pytest
 from click.testing import CliRunner
 
+from course_utils._support.files import Notice
 from course_utils.tools import cli
 from course_utils.tools.grading import store
 from course_utils.tools.grading.class_run import Options, grade
@@ -314,6 +316,17 @@ def test_one_run_writes_at_a_time(marked):
     ):
         run(source, out)
     assert run(source, out)[0].points == FULL
+
+
+def test_a_folder_without_locks_takes_results_and_says_so(tmp_path, monkeypatch):
+    def no_locks(descriptor, operation):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", no_locks)
+    path = tmp_path / "results.jsonl"
+    with pytest.warns(Notice, match="has no locks"), opened(path) as results:
+        results.put(entry())
+    assert [file.name for file in tmp_path.iterdir() if file.suffix != ".lock"] == [path.name]
 
 
 def test_a_run_that_is_killed_leaves_no_folder_and_loses_nothing(tmp_path):
