@@ -14,7 +14,7 @@ import sys
 import tempfile
 import uuid
 from pathlib import Path
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 import nbformat
 import pytest
@@ -23,7 +23,7 @@ from hypothesis import given, settings, strategies
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from course_utils import __version__
-from course_utils._support.files import save_beside
+from course_utils._support.files import Notice, save_beside
 from course_utils._support.notebooks import PICTURES
 from course_utils.diary.passed import passed, remember
 from course_utils.diary.workspace import RECORD, SAVED
@@ -195,10 +195,21 @@ def test_a_copy_that_was_only_run_is_renewed(sources, workspace):
 # A record is {name of a file: {id of a cell: checksum}} as JSON, and has the course's version.
 ODD_ENTRIES = [7, None, [], {"whole": 3, "cells": []}, {"cells": {"title": 4}}]
 DAMAGED_RECORDS = ["{", f'["{FILE}"]', "{}", *(json.dumps({FILE: entry}) for entry in ODD_ENTRIES)]
+# of a copy that does not say itself what the course wrote there
+ODD_METADATA = [None, 3, {}, {"written": None}, {"written": [3]}, {"written": ["title"]}]
 
 
+def forget_what_was_written(workspace):
+    """Make of a copy one of an earlier course, or of an editor that drops metadata."""
+    own_copy = LearnersCopy(workspace)
+    del own_copy.notebook["metadata"]["course"]
+    own_copy.save()
+
+
+@pytest.mark.filterwarnings("ignore:.*was damaged or no ordinary file")
 @pytest.mark.parametrize("record", [None, *DAMAGED_RECORDS])
 def test_what_was_edited_is_kept_whatever_the_record_holds(sources, workspace, record):
+    forget_what_was_written(workspace)
     edited_bytes = edited(workspace, title="# Title!")
     if record is None:
         (workspace / RECORD).unlink()
@@ -391,14 +402,187 @@ def test_an_update_that_was_cut_off_before_its_record_is_not_done_twice(workspac
     assert updates_nothing(workspace)
 
 
-def test_without_a_record_all_that_differs_counts_as_the_learners(workspace):
+@pytest.mark.parametrize("metadata", ODD_METADATA, ids=repr)
+def test_without_a_record_all_that_differs_counts_as_the_learners(workspace, metadata):
     (workspace / RECORD).write_text("{}")
+    own_copy = LearnersCopy(workspace)
+    own_copy.notebook["metadata"]["course"] = metadata
+    own_copy.save()
     edited(workspace, work="x = 10", f=ANSWERED)
     message, texts = updated(workspace, lesson(title="# New", end=None))
     code = f"{CODE_NOTE}```python\nx = 10\n```"
     assert texts == ["# New", TEXT_NOTE + "# Title", "x = 1", code, ANSWERED, "The end"]
     assert "no record of which cells you changed" in message
     assert updates_nothing(workspace)
+
+
+# ---------------------------------------------------------------- the file decides
+
+
+def test_a_lesson_that_was_open_during_an_update_is_updated_again(sources, workspace):
+    """JupyterLab asks "Overwrite or Revert?" when an open lesson was changed; "Overwrite" brings the
+    old one back, with the cells that the learner edited meanwhile.
+    """
+    open_in_jupyterlab = (workspace / FILE).read_bytes()
+    second = lesson(title="# Second", work="x = 2", above=[new_cell("extra", "More")])
+    updated(workspace, second)
+    (workspace / FILE).write_bytes(open_in_jupyterlab)
+    assert update_workspace(workspace, sources) == [(FILE, "renewed", "")]
+    assert LearnersCopy(workspace).texts() == ["# Second", "x = 2", "More", STUBBED, "The end"]
+
+    (workspace / FILE).write_bytes(open_in_jupyterlab)
+    edited(workspace, f=ANSWERED, end="My end")
+    # at once, or only at the next version
+    for title in ("# Second", "# Third"):
+        course(sources, *lesson(title=title, work="x = 2", above=[new_cell("extra", "More")]))
+        own_copy = (workspace / FILE).read_bytes()
+        ((_, action, description),) = update_workspace(workspace, sources)
+        assert (action, description.partition(";")[0]) == (
+            "merged",
+            "cells: 1 new, 2 renewed, 1 with your answer kept, 1 edited by you and kept",
+        )
+        assert LearnersCopy(workspace).texts() == [title, "x = 2", "More", ANSWERED, "My end"]
+        assert updates_nothing(workspace)
+        (workspace / FILE).write_bytes(own_copy)
+
+
+def test_a_restored_backup_is_updated_whatever_became_of_the_record(sources, workspace):
+    edited(workspace, f=ANSWERED)
+    backup = (workspace / FILE).read_bytes()
+    updated(workspace, lesson(title="# Second"))
+    for record in ("{}", (workspace / RECORD).read_text()):
+        (workspace / RECORD).write_text(record)
+        (workspace / FILE).write_bytes(backup)
+        message, texts = updated(workspace, lesson(title="# Second"))
+        assert message.startswith("cells: 1 renewed, 1 with your answer kept; ")
+        assert texts == ["# Second", "x = 1", ANSWERED, "The end"]
+
+
+def test_a_merge_that_changes_no_cell_still_notes_the_version(sources, workspace):
+    own_copy = LearnersCopy(workspace)
+    own_copy.cells.remove(own_copy["end"])
+    own_copy["work"]["source"] = "x = 2"
+    own_copy.save()
+    # the course has made the learner's two changes itself
+    second = [new_cell("title", "# Title"), new_cell("work", "x = 2", "code"), answer()]
+    assert updated(workspace, second)[0] == ""
+    assert not (workspace / SAVED).exists()
+    third = [new_cell("title", "# Title"), new_cell("work", "x = 3", "code"), answer()]
+    course(sources, *third)
+    assert update_workspace(workspace, sources) == [(FILE, "renewed", "")]
+
+
+def test_a_copy_that_says_nothing_of_its_version_is_compared_with_the_record(sources, workspace):
+    forget_what_was_written(workspace)
+    course(sources, *lesson(title="# Second"))
+    assert update_workspace(workspace, sources) == [(FILE, "renewed", "")]
+
+
+# ---------------------------------------------------------------- links, pipes, damaged records
+
+ODD_THINGS = {
+    "link": lambda path, elsewhere: path.symlink_to(elsewhere),
+    "dangling link": lambda path, elsewhere: path.symlink_to(elsewhere.with_name("nothing")),
+    "device": lambda path, elsewhere: path.symlink_to("/dev/zero"),
+    "pipe": lambda path, elsewhere: os.mkfifo(path),
+    "folder": lambda path, elsewhere: path.mkdir(),
+}
+
+
+@pytest.fixture
+def elsewhere(tmp_path):
+    """A file outside the workspace, which must stay as it is."""
+    path = tmp_path / "elsewhere" / FILE
+    path.parent.mkdir()
+    path.write_text("{}")
+    yield path
+    assert path.read_text() == "{}"
+    assert os.listdir(path.parent) == [FILE]
+
+
+@pytest.mark.timeout(120)  # reading a pipe would wait for ever
+@pytest.mark.parametrize("thing", ODD_THINGS)
+def test_what_is_no_file_is_neither_read_nor_replaced_and_is_named(
+    sources, workspace, elsewhere, thing
+):
+    (workspace / FILE).unlink()
+    ODD_THINGS[thing](workspace / FILE, elsewhere)
+    before = os.lstat(workspace / FILE)
+    kind = "no ordinary file" if thing in ("pipe", "folder") else "a symbolic link"
+    sentence = (
+        f"{FILE} is {kind}, which the course neither follows nor replaces. Rename or delete it, "
+        "and run this again."
+    )
+    for command in (write_workspace, update_workspace):
+        reports = command(workspace, sources)
+        assert reports == [(FILE, "blocked", sentence)]
+        assert copies.report_lines(reports, workspace) == [sentence]
+    with pytest.raises(CopyError, match=re.escape(sentence)):
+        reset(workspace, sources)
+    assert os.lstat(workspace / FILE) == before
+    (workspace / FILE).rename(workspace / "mine")
+    assert write_workspace(workspace, sources) == [(FILE, "written", "")]
+
+
+def test_linked_folders_of_a_workspace_get_no_files_and_a_linked_workspace_does(
+    sources, workspace, elsewhere
+):
+    (sources / "further").mkdir()
+    for name in ("00_x.ipynb", "00_y.ipynb"):
+        shutil.copy(sources / FILE, sources / "further" / name)
+    (workspace / "further").symlink_to(elsewhere.parent)
+    reports = update_workspace(workspace, sources)
+    assert [report.action for report in reports] == ["unchanged", "blocked", "blocked"]
+    (line,) = copies.report_lines(reports, workspace)
+    assert line.startswith("further is a symbolic link, which the course neither follows")
+
+    before = edited(workspace, title="Mine")
+    (workspace / SAVED).symlink_to(elsewhere.parent)
+    course(sources, *lesson(title="# New"))
+    for command in (update_workspace, reset):
+        with pytest.raises(CopyError, match=f"^{SAVED} is a symbolic link"):
+            command(workspace, sources)
+    assert (workspace / FILE).read_bytes() == before
+
+    (workspace / SAVED).unlink()
+    link = workspace.with_name("link")
+    link.symlink_to(workspace)
+    assert update_workspace(link, sources)[0].action == "merged"
+
+
+def test_lab_follows_no_link_either(workspace, elsewhere):
+    (workspace / "today.ipynb").symlink_to(elsewhere.with_name("today.ipynb"))
+    (workspace / lab.LAB_FILES).symlink_to(elsewhere.parent)
+    lab.write_at_first(workspace)
+    assert (workspace / "today.ipynb").is_symlink()
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("thing", ["damaged", *ODD_THINGS])
+def test_a_damaged_record_is_kept_beside_and_named(sources, workspace, elsewhere, thing):
+    (workspace / RECORD).unlink()
+    if thing == "damaged":
+        (workspace / RECORD).write_text("{")
+    else:
+        ODD_THINGS[thing](workspace / RECORD, elsewhere)
+    before = os.lstat(workspace / RECORD)
+    sentence = (
+        ".course.json, the record of what the course wrote, was damaged or no ordinary file. It is "
+        "kept as .course.damaged.json, and a new one was begun."
+    )
+    with pytest.warns(Notice, match=f"^{sentence}$"):
+        assert write_workspace(workspace, sources) == [(FILE, "unchanged", "")]
+    assert os.lstat(workspace / ".course.damaged.json").st_ino == before.st_ino
+    assert json.loads((workspace / RECORD).read_text())["version"] == __version__
+
+
+def test_a_record_that_may_not_be_read_is_not_written_over(sources, workspace, monkeypatch):
+    before = (workspace / RECORD).read_bytes()
+    with monkeypatch.context() as patched:
+        patched.setattr(copies, "read_record", Mock(side_effect=PermissionError(13, "Not yours")))
+        with pytest.raises(CopyError, match="Not yours"):
+            write_workspace(workspace, sources)
+    assert (workspace / RECORD).read_bytes() == before
 
 
 def test_line_ends_of_another_system_are_no_edit(sources, workspace):
@@ -683,12 +867,12 @@ def test_whatever_was_done_nothing_that_a_learner_wrote_is_lost(history):
             assert len({cell["id"] for cell in LearnersCopy(workspace).cells}) == len(texts)
         else:
             assert not (workspace / SAVED).exists()
-        # what nobody edited is renewed
-        if untouched and record != "lost":
+        # what nobody edited is renewed, whatever became of the record
+        if untouched:
             assert fingerprint(after) == fingerprint(course_text(second))
             assert action in ("renewed", "unchanged")
-        # where nothing was recorded or edited, all of the course's new text is there
-        if record == "lost" or not steps:
+        # where nothing was edited, all of the course's new text is there
+        if not steps:
             new = copies.learner_copy(new_notebook(cells=second)).cells
             assert all(cell.source in texts for cell in new if cell.id != "00-f")
         assert updates_nothing(workspace)

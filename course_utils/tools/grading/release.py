@@ -10,7 +10,8 @@ from ... import __version__
 from ..._support.fast_nbformat import nbformat
 from ..._support.files import file_sha256, write_whole
 from ..._support.notebooks import NOTEBOOKS, name_of, parts
-from ..workspace.copies import GLOSSARY, CopyError, copied, learner_copy, read_record
+from ...diary.records import read as read_record
+from ..workspace.copies import GLOSSARY, CopyError, copied, learner_copy
 from .marking import assignment
 from .results import counted
 
@@ -85,12 +86,16 @@ def _refuse_changed(out: Path, digests: Mapping[str, str]) -> None:
 
     digests: the SHA-256 of each file of this release but its manifest.
     """
-    checksums = read_record(out / "manifest.json").get("sha256")
+    checksums = read_record(out / "manifest.json")[0].get("sha256")
     earlier = checksums if isinstance(checksums, dict) else {}
     others = [
         out / name
         for name, digest in digests.items()
-        if (out / name).exists() and file_sha256(out / name) not in (digest, earlier.get(name))
+        if (out / name).exists()
+        # what is no file is not read: a pipe would block
+        and (
+            not (out / name).is_file() or file_sha256(out / name) not in (digest, earlier.get(name))
+        )
     ]
     # a manifest without checksums is none of ours
     if others := [*others, *([] if earlier else out.glob("manifest.json"))]:

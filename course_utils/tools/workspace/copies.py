@@ -1,13 +1,16 @@
 """The learner's copies of the lessons, written without overwriting a person's work.
 
-What was written last is in the workspace's record, the JSON file RECORD: for each file's name,
-without its folder, the checksums of its cells by id; and under WRITER, the version of the course
-that wrote it. A file whose cells differ from the record is the learner's.
+A copy's metadata hold the checksums of its cells by id, as the course wrote them: cells that differ
+are the learner's. The workspace's record, the JSON file RECORD, has the same by the file's name,
+without its folder, and stands in for a file that holds none; and under WRITER, it has the version of
+the course that wrote last. No link below the workspace is followed, and nothing but ordinary files
+is read or replaced.
 """
 
-import json
+import os
 import re
 import textwrap
+import warnings
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from copy import deepcopy
@@ -17,7 +20,7 @@ from typing import Any, NamedTuple
 
 from ... import __version__
 from ..._support.fast_nbformat import nbformat, read_notebook
-from ..._support.files import alone, save_beside, write_whole
+from ..._support.files import Notice, alone, is_regular, save_beside, write_whole
 from ..._support.notebooks import (
     BEGIN,
     END,
@@ -29,8 +32,20 @@ from ..._support.notebooks import (
     part_of,
     parts,
 )
+from ...diary.records import read as read_record, write_over
 from ...diary.workspace import RECORD, SAVED
-from .merging import STUB, checksums, fingerprint, in_words, merge, parse_notebook, write_notebook
+from .merging import (
+    STUB,
+    as_metadata,
+    checksum,
+    checksums,
+    fingerprint,
+    in_words,
+    merge,
+    parse_notebook,
+    write_notebook,
+    written_in,
+)
 
 REPORT_STUB = "YOUR ANSWER HERE"  # nbgrader's wording
 GLOSSARY = "glossary.ipynb"
@@ -45,6 +60,7 @@ LEFT_ALONE = {  # why a file was left as it is
     "changes and keeps what you wrote; {reset} writes a fresh one.",
     "unreadable": "this file is not a valid notebook and was left unchanged; {reset} writes a fresh "
     "one.",
+    "blocked": "{obstacle}",
 }
 
 
@@ -57,8 +73,9 @@ class FileReport(NamedTuple):
 
     name: of the file, such as "04_pooling.ipynb".
     action: "written", "renewed", "unchanged"; "kept" if the learner's version stays although the
-    lesson has changed; "unreadable" if the file is not a notebook, which stays too; "merged".
-    description: how it was merged.
+    lesson has changed; "unreadable" if the file is not a notebook, which stays too; "blocked" if a
+    link or no ordinary file is in its place; "merged".
+    description: how it was merged, or what is in its place.
     """
 
     name: str
@@ -155,11 +172,33 @@ def write_workspace(
         for lesson in lessons:
             target = workspace / f"{name_of(lesson)}.ipynb"
             text = copied(lesson)
+            if blocked := obstacle(workspace, target):
+                reports.append(FileReport(lesson.name, "blocked", blocked))
+                continue
             report = FileReport(lesson.name, write_copy(target, text, record))
             if report.action == "kept" and merging:
-                report = _merge_and_save(target, text, record, workspace / SAVED)
+                report = _merge_and_save(workspace, target, text, record)
             reports.append(report)
     return reports
+
+
+def obstacle(workspace: Path, target: Path) -> str:
+    """What keeps the course from writing a file of a workspace, and what to do, as a sentence; ""
+    if nothing does.
+
+    It is a link, a folder, a pipe or a device in the place of the file, or a link in the place of
+    its folder. The workspace itself may be a link.
+    """
+    blocked = target
+    if target.parent != workspace and target.parent.is_symlink():
+        blocked = target.parent
+    elif is_regular(target) or not os.path.lexists(target):
+        return ""
+    kind = "a symbolic link" if blocked.is_symlink() else "no ordinary file"
+    return (
+        f"{blocked.relative_to(workspace)} is {kind}, which the course neither follows nor "
+        "replaces. Rename or delete it, and run this again."
+    )
 
 
 def reset_lesson(
@@ -168,17 +207,19 @@ def reset_lesson(
     """Restore one lesson, such as "04", after saving the learner's file in the folder SAVED.
 
     Returns (file name, path of the saved file; None if there was no file, or nothing to reset in
-    it). Raises CopyError, or ValueError for an unknown lesson or a damaged source; the learner's
-    file then stays where it was.
+    it). Raises CopyError, also if the file is a link or no ordinary file, or ValueError for an
+    unknown lesson or a damaged source; the learner's file then stays where it was.
     """
     lesson = lesson_named(key, sources)
     target = workspace / f"{name_of(lesson)}.ipynb"
     text = copied(lesson)
     saved = None
     with changing(workspace) as record:
+        if blocked := obstacle(workspace, target):
+            raise CopyError(blocked)
         previous = _content(target)
         if previous is not None and previous != text.encode():
-            saved = save_beside(previous, workspace / SAVED, target.name)
+            saved = _save(previous, workspace, target.name)
         target.parent.mkdir(exist_ok=True)
         _replace(target, previous, text)
         record[target.name] = checksums(text)
@@ -187,7 +228,7 @@ def reset_lesson(
 
 def report_lines(reports: list[FileReport], workspace: Path) -> list[str]:
     """What was done to each file, and what to do about one that was left alone: a line for each,
-    but for unchanged ones.
+    but for unchanged ones, and no line twice.
     """
     # the commands find these two by themselves
     option = "" if workspace in (Path("workspace"), Path()) else f' --workspace "{workspace}"'
@@ -199,12 +240,16 @@ def report_lines(reports: list[FileReport], workspace: Path) -> list[str]:
                 if name != GLOSSARY  # which is no lesson to reset
                 else f"rename it, and `course lab{option}`"
             )
-            description = LEFT_ALONE[action].format(reset=reset, option=option)
+            description = LEFT_ALONE[action].format(
+                reset=reset, option=option, obstacle=description
+            )
         elif action == "renewed":
             description = "renewed; you had not edited it"
-        if action != "unchanged":
+        if action == "blocked":  # the sentence names what is in the way, perhaps of many files
+            lines.append(description)
+        elif action != "unchanged":
             lines.append(f"{name}: {description or action}")
-    return lines
+    return list(dict.fromkeys(lines))
 
 
 def _sources(folder: Path) -> list[Path]:
@@ -228,10 +273,12 @@ def copied(
 ) -> str:
     """The text of a learner's copy, or of what `make` makes of the source notebook.
 
-    Its metadata name the kernel of this environment. Raises ValueError for a damaged source.
+    Its metadata name the kernel of this environment, and hold the checksums of the cells. Raises
+    ValueError for a damaged source.
     """
     copy = make(read_notebook(lesson))
-    copy.metadata.update(_kernel())
+    written = {cell.id: checksum(cell) for cell in copy.cells}
+    copy.metadata.update(_kernel(), course=as_metadata(written))
     return nbformat.writes(copy) + "\n"
 
 
@@ -263,46 +310,58 @@ def write_copy(target: Path, text: str, record: dict[str, Any]) -> str:
     """
     action = "written"
     if target.exists():
-        present = fingerprint(target.read_bytes())
-        last_written = list(_recorded_checksums(record, target.name).values())
+        content = target.read_bytes()
+        present = fingerprint(content)
+        last_written = list(_checksums_written(content, record, target.name).values())
         if present is None:
             return "unreadable"
-        # it stands there already, or the course has not changed since it was written
+        # it stands there already, or the course has not changed since this very file was written
         if fingerprint(text) in (present, last_written):
             action = "unchanged"
+            if present != last_written and present == fingerprint(text) and written_in(content):
+                _note_version(target, content, text)
         elif present == last_written:
             action = "renewed"
         else:
             return "kept"
     if action != "unchanged":
         target.parent.mkdir(exist_ok=True)  # of further parts
-        write_whole(target, text)
+        write_whole(target, text, through_links=False)
     record[target.name] = checksums(text)
     return action
 
 
-def _merge_and_save(
-    target: Path, text: str, record: dict[str, Any], saved_files: Path
-) -> FileReport:
+def _note_version(target: Path, content: bytes, text: str) -> None:
+    """Put the checksums of the course's text into a file that holds this text already."""
+    notebook = parse_notebook(content)
+    if notebook is not None:
+        notebook["metadata"]["course"] = as_metadata(checksums(text))
+        _replace(target, content, write_notebook(notebook))
+
+
+def _merge_and_save(workspace: Path, target: Path, text: str, record: dict[str, Any]) -> FileReport:
     # `text` is the course's new version; what stands in `target` is the learner's, which is saved
     previous = target.read_bytes()
     learner_notebook, course_notebook = parse_notebook(previous), parse_notebook(text)
     if learner_notebook is None or course_notebook is None:
         return FileReport(target.name, "unreadable")
-    checksums_written = _recorded_checksums(record, target.name)
+    checksums_written = _checksums_written(previous, record, target.name)
     cells, counts = merge(learner_notebook["cells"], course_notebook["cells"], checksums_written)
     merged_text = write_notebook({
         **learner_notebook,
         "cells": cells,
-        "metadata": {**course_notebook["metadata"], **learner_notebook["metadata"]},
+        "metadata": {
+            **course_notebook["metadata"],
+            **learner_notebook["metadata"],
+            "course": as_metadata(checksums(text)),
+        },
         "nbformat_minor": max(
             course_notebook["nbformat_minor"], learner_notebook["nbformat_minor"]
         ),
     })  # fmt: skip
     report = FileReport(target.name, "unchanged")
     if fingerprint(merged_text) != fingerprint(previous):
-        saved = save_beside(previous, saved_files, target.name)
-        _replace(target, previous, merged_text)
+        saved = _save(previous, workspace, target.name)
         description = f"{in_words(counts)}; your previous file is {SAVED}/{saved.name}"
         if not checksums_written:
             description += (
@@ -310,8 +369,18 @@ def _merge_and_save(
                 "counts as yours"
             )
         report = FileReport(target.name, "merged", description)
+    # also where no cell changes: its checksums may
+    _replace(target, previous, merged_text)
     record[target.name] = checksums(text)
     return report
+
+
+def _save(content: bytes, workspace: Path, name: str) -> Path:
+    """Save a learner's file in the folder SAVED. Raises CopyError if that is a link."""
+    folder = workspace / SAVED
+    if folder.is_symlink():
+        raise CopyError(obstacle(workspace, folder))
+    return save_beside(content, folder, name)
 
 
 def _content(path: Path) -> bytes | None:
@@ -327,14 +396,15 @@ def _replace(target: Path, previous: bytes | None, text: str) -> None:
         raise CopyError(
             f"{target} was just saved by another program, so it was left unchanged. Run this again."
         )
-    write_whole(target, text)
+    write_whole(target, text, through_links=False)
 
 
 @contextmanager
 def changing(workspace: Path) -> Generator[dict[str, Any]]:
     """Yield a workspace's record, to be changed while no other command changes the workspace.
 
-    The folder is made if it is missing. Changes are written even after an error.
+    The folder is made if it is missing. Changes are written even after an error. A damaged record
+    is moved aside, and a Notice says so.
 
     Raises CopyError, with what to do, in place of an OSError (also of the caller's block), if
     another command holds the workspace for PATIENCE, or if a newer course wrote the record: its
@@ -344,7 +414,7 @@ def changing(workspace: Path) -> Generator[dict[str, Any]]:
     try:
         workspace.mkdir(parents=True, exist_ok=True)
         with alone(path, PATIENCE):
-            written = read_record(path)
+            written, sound = read_record(path)
             if _numbers(written.get(WRITER)) > _numbers(__version__):
                 raise CopyError(
                     f"{workspace} was written by version {written[WRITER]} of the course, and this "
@@ -355,8 +425,10 @@ def changing(workspace: Path) -> Generator[dict[str, Any]]:
             try:
                 yield record
             finally:
-                if record != written or not path.exists():
-                    write_whole(path, json.dumps(record, indent=1))
+                if record != written or not sound or not path.exists():
+                    aside = write_over(path, record, sound)
+                    if aside is not None:
+                        _tell_of_damaged_record(aside)
     except TimeoutError:  # of `alone`
         raise CopyError(
             "Another `course` command is running in this folder. Wait until it has finished, and "
@@ -375,15 +447,17 @@ def _numbers(version: object) -> tuple[int, ...]:
     return tuple(map(int, match.groups())) if match else ()
 
 
-def _recorded_checksums(record: dict[str, Any], name: str) -> dict[str, str]:
+def _tell_of_damaged_record(aside: Path) -> None:
+    warnings.warn(
+        Notice(
+            f"{RECORD}, the record of what the course wrote, was damaged or no ordinary file. It is "
+            f"kept as {aside.name}, and a new one was begun."
+        ),
+        stacklevel=2,
+    )
+
+
+def _checksums_written(content: bytes, record: dict[str, Any], name: str) -> dict[str, str]:
+    """The checksums of what the course wrote into a file: as the file says, else as the record."""
     entry = record.get(name)
-    return entry if isinstance(entry, dict) else {}
-
-
-def read_record(path: Path) -> dict[str, Any]:
-    """The record of a workspace or a release; empty if it cannot be read."""
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}  # without a record, every existing file counts as the learner's
-    return record if isinstance(record, dict) else {}
+    return written_in(content) or (entry if isinstance(entry, dict) else {})

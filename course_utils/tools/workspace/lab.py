@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..._support.notebooks import NOTEBOOKS, ROUTES, is_core, part_of, parts
 from ...models import ENV_VAR
-from .copies import GLOSSARY, LEFT_ALONE, report_lines, write_workspace
+from .copies import GLOSSARY, LEFT_ALONE, obstacle, report_lines, write_workspace
 from .live import write_live
 from .overview import overview
 
@@ -61,7 +61,7 @@ def write_at_first(workspace: str | Path) -> None:
     with suppress(OSError):  # a folder that cannot be written gets none
         layout.parent.mkdir(exist_ok=True)
         for source, target in ((FIRST_LAYOUT, layout), (TODAY, Path(workspace) / "today.ipynb")):
-            if not target.exists():
+            if not (os.path.lexists(target) or obstacle(Path(workspace), target)):
                 shutil.copyfile(source, target)
 
 
@@ -172,7 +172,8 @@ def _write_lessons(workspace: Path, say: Callable[[str], object]) -> None:
     lessons = {report.name: report.action for report in reports if report.name != GLOSSARY}
     written = sum(action in ("written", "renewed") for action in lessons.values())
     cores = sum(is_core(part_of(name)) for name in lessons)
-    news = f"{written} of them newly written" if written else "all already there"
+    is_whole = "blocked" not in lessons.values()
+    news = "all already there" if is_whole and not written else f"{written} of them newly written"
     say(
         f"Your lessons are in {workspace.resolve()}: {cores} lessons and {len(lessons) - cores} "
         f"further parts, {news}."

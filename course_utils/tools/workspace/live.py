@@ -10,7 +10,7 @@ from ..._support.files import write_whole
 from ..._support.notebooks import NOTEBOOKS, lesson_named, name_of, part_of, parts, seen_from
 from ...diary.workspace import LIVE
 from ..pages import filled
-from .copies import CopyError, changing, copied, learner_copy, with_note, write_copy
+from .copies import CopyError, changing, copied, learner_copy, obstacle, with_note, write_copy
 from .merging import fingerprint
 
 WIDTH = 88  # columns of a comment, with its "# ": as wide as formatters make code by default
@@ -102,8 +102,8 @@ def write_live(
     """Write the live copy of a lesson into a workspace, and a page of the code to type.
 
     An edited live copy stays as it is, and so does its page if there is one. Returns the copy's
-    file, as a path in the workspace, and whether it was edited. Raises CopyError, or ValueError for
-    an unknown lesson.
+    file, as a path in the workspace, and whether it was edited. Raises CopyError, also if a link or
+    no ordinary file is in its place, or ValueError for an unknown lesson.
     """
     path = lesson_named(key, sources)
     key = part_of(path)  # "04" also if it was called "4"
@@ -112,10 +112,12 @@ def write_live(
     to_type = target.with_suffix(".html")
     text = copied(path, partial(live_copy, key=key, name=f"{name_of(path)}.ipynb"))
     with changing(Path(workspace)) as record:
+        if blocked := obstacle(Path(workspace), target):
+            raise CopyError(blocked)
         write_copy(target, text, record)
         edited = fingerprint(target.read_bytes()) != fingerprint(text)
         if not (edited and to_type.exists()):
-            write_whole(to_type, page_to_type(read_notebook(path), key))
+            write_whole(to_type, page_to_type(read_notebook(path), key), through_links=False)
     return file, edited
 
 

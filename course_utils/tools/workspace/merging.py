@@ -1,7 +1,8 @@
 """Merge a lesson that both the learner and the course changed, cell by cell.
 
 Cells are plain dictionaries, as in a notebook's JSON, with their source as one text. A checksum per
-cell id identifies what the course last wrote.
+cell id identifies what the course wrote. A copy carries those of its own version in its metadata,
+so that a copy of an older one, saved over a newer or restored from a backup, is known as what it is.
 """
 
 import hashlib
@@ -95,6 +96,27 @@ def checksums(notebook_text: str) -> dict[str, str]:
     return {cell["id"]: checksum(cell) for cell in json.loads(notebook_text)["cells"]}
 
 
+def as_metadata(checksums_by_id: dict[str, str]) -> dict[str, list[str]]:
+    """The entry `course` of a copy's metadata, from which `written_in` reads the checksums again.
+
+    A list, since JSON may be written with its keys sorted, and the order of the cells counts.
+    """
+    return {"written": [f"{cell_id} {digest}" for cell_id, digest in checksums_by_id.items()]}
+
+
+def written_in(notebook_text: str | bytes) -> dict[str, str]:
+    """The checksums of the cells by id, in order, as the course wrote them into this very file.
+
+    Empty if the file does not say, as one of an earlier course, or one whose metadata an editor has
+    dropped.
+    """
+    try:
+        lines = json.loads(notebook_text)["metadata"]["course"]["written"]
+        return dict(line.split(" ") for line in lines)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
 def merge(
     learner_cells: list[Cell], course_cells: list[Cell], checksums_written: dict[str, str]
 ) -> tuple[list[Cell], Counter[str]]:
@@ -104,8 +126,9 @@ def merge(
     Where both changed a cell, the course's version is used, with the learner's text in a note
     below.
 
-    checksums_written: checksum by id of what the course last wrote, or empty if unknown; every cell
-    that differs then counts as changed by both, but an answer stays an answer.
+    checksums_written: checksum by id of what the course wrote, in the version that the learner's
+    cells come from, or empty if unknown; every cell that differs then counts as changed by both,
+    but an answer stays an answer.
     """
     counts: Counter[str] = Counter()
     course_by_id = {cell["id"]: cell for cell in course_cells}
