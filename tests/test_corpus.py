@@ -1,5 +1,7 @@
 """`course embed`: a shard is whole or not there, and a run goes on where an earlier one stopped."""
 
+import os
+from pathlib import Path
 from unittest.mock import DEFAULT, Mock
 
 import numpy as np
@@ -105,6 +107,39 @@ def test_a_damaged_shard_is_named(old, use):
     (old / "00000000.safetensors").write_bytes(b"half")
     with pytest.raises(ValueError, match="00000000.safetensors is damaged"):
         use(old)
+
+
+ODD_THINGS = {
+    "link": (lambda path, elsewhere: path.symlink_to(elsewhere), "a symbolic link"),
+    "dangling link": (lambda path, elsewhere: path.symlink_to("nowhere"), "a symbolic link"),
+    "pipe": (lambda path, elsewhere: os.mkfifo(path), "no ordinary file"),
+}
+
+
+@pytest.mark.timeout(120)  # reading a pipe would wait for ever
+@pytest.mark.parametrize("thing", ODD_THINGS)
+def test_a_link_or_a_pipe_is_no_shard_and_is_neither_read_nor_written_through(old, tmp_path, thing):
+    shard, elsewhere = old / "00000001.safetensors", tmp_path / "elsewhere"
+    shard.rename(elsewhere)
+    before = elsewhere.read_bytes()
+    make, kind = ODD_THINGS[thing]
+    make(shard, elsewhere)
+    for use in (lambda: embed_corpus(TEXTS, old, shard=5), lambda: load_corpus(old)):
+        with pytest.raises(ValueError, match=f"00000001.safetensors is {kind}, not a shard"):
+            use()
+    assert (elsewhere.read_bytes(), (old / "nowhere").exists()) == (before, False)
+
+
+@pytest.mark.timeout(120)
+def test_texts_are_read_from_files_and_from_links_to_them(computed, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "texts.txt").write_text("one")
+    (tmp_path / "link").symlink_to("texts.txt")
+    assert corpus.lines_of(tmp_path / "link") == ["one"]
+    for source in (tmp_path / "pipe", Path("/dev/zero")):
+        assert output_of("embed", source, "--out", tmp_path / "out", status=1) == (
+            f"Error: {source}: It is a pipe or a device, not a file.\n"
+        )
 
 
 def test_the_command_reads_a_text_from_each_line(computed, tmp_path):

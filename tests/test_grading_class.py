@@ -407,6 +407,10 @@ def test_without_isolation_it_marks_when_told_to(folder, out, tmp_path):
         (["nowhere", "--out", "bad"], "There is no nowhere"),
         (["class", "--out", "bad", "--lessons", "4"], "lesson '4' is not in this course"),
         (["class", "--out", "bad", "--roster", "nowhere.csv"], "nowhere.csv cannot be read"),
+        (
+            ["class", "--out", "bad", "--roster", "/dev/zero"],
+            "/dev/zero cannot be read: It is a pipe or a device, not a file.",
+        ),
         (["class"], "Missing option '--out'"),
         (
             ["class", "--out", "bad", "--book", "javascript:x"],

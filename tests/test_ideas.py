@@ -3,6 +3,7 @@
 import csv
 import io
 import linecache
+import os
 import random
 from datetime import UTC, datetime, timedelta
 
@@ -360,6 +361,13 @@ def read(tmp_path, monkeypatch):
         return gains.read_both(*paths)
 
     return read_both
+
+
+@pytest.mark.timeout(120)  # reading a pipe would wait for ever
+def test_a_pipe_is_no_table(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="It is a pipe or a device, not a file"):
+        gains.read_both(tmp_path / "pipe", tmp_path / "pipe")
 
 
 ALL_RIGHT = np.ones((3, len(IDEAS)))  # the answers of three learners

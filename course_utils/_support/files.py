@@ -51,10 +51,10 @@ def read_named(path: str | Path) -> bytes:
 
     Raises OSError if it cannot be read, or is a pipe or a device, which might never end.
     """
-    path = Path(path)
-    if path.exists() and not path.is_file():
-        raise OSError(errno.EINVAL, "It is a folder, a pipe or a device, not a file", str(path))
-    return path.read_bytes()
+    mode = os.stat(path).st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # of a folder, the system itself says so
+        raise OSError(errno.EINVAL, "It is a pipe or a device, not a file", str(path))
+    return Path(path).read_bytes()
 
 
 def write_whole(path: str | Path, content: str | bytes, through_links: bool = True) -> None:

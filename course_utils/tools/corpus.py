@@ -7,12 +7,13 @@ is ever changed: texts that were edited go to a new folder.
 """
 
 import hashlib
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from .._support.files import write_whole
+from .._support.files import is_regular, read_named, write_whole
 from .._support.tables import strings_of
 from ..embedding import embed
 from ..models import model_digest, progress_bar
@@ -32,8 +33,9 @@ def embed_corpus(
     model: a hub name or a folder, as for `load_encoder`; the same on all machines.
 
     Returns (number of shards written now, number of shards found); (0, 0) without texts. Raises
-    ValueError for a `shard` below 1, and for a folder that holds a damaged shard, or vectors of
-    other texts or of another model; TypeError or ValueError as `embed` does.
+    ValueError for a `shard` below 1, and for a folder that holds a damaged shard, a link or no
+    ordinary file in the place of a shard, or vectors of other texts or of another model; TypeError
+    or ValueError as `embed` does.
     """
     from safetensors.numpy import save
 
@@ -52,7 +54,8 @@ def embed_corpus(
         raise ValueError(
             f"{strangers[0]} is not a shard of these {len(texts):,} texts: name another folder."
         )
-    missing = {path: members for path, members in shards.items() if not path.exists()}
+    # a link that leads nowhere is not missing: writing would follow it
+    missing = {path: members for path, members in shards.items() if not os.path.lexists(path)}
     for path in sorted(shards.keys() - missing.keys()):
         _, metadata = _read(path)
         if metadata.get("texts") != _fingerprint([digest, *shards[path]]):
@@ -65,7 +68,7 @@ def embed_corpus(
         for path, members in missing.items():
             vectors = embed(members, model=model).astype(np.float16)
             metadata = {"texts": _fingerprint([digest, *members])}
-            write_whole(path, save({"vectors": vectors}, metadata))
+            write_whole(path, save({"vectors": vectors}, metadata), through_links=False)
             bar.update()
     return len(missing), already_written
 
@@ -73,10 +76,11 @@ def embed_corpus(
 def lines_of(path: str | Path) -> list[str]:
     """The texts in a file, one in each line. An empty line is a text too, the empty one.
 
-    Raises ValueError if the file is not in UTF-8 or holds no text; OSError if it cannot be read.
+    Raises ValueError if the file is not in UTF-8 or holds no text; OSError if it cannot be read, or
+    is a pipe or a device.
     """
     try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
+        text = read_named(path).decode("utf-8-sig")
     except UnicodeDecodeError:
         text = None  # it is in another encoding
     # UTF-16 without accents is valid UTF-8, with a zero byte beside each letter
@@ -91,7 +95,8 @@ def lines_of(path: str | Path) -> list[str]:
 def load_corpus(folder: str | Path) -> np.ndarray:
     """The vectors of all shards of a folder, in order: a float16 array (n, hidden).
 
-    Raises ValueError if there are no shards, one in between is missing, or one is damaged. A last
+    Raises ValueError if there are no shards, one in between is missing, or one is damaged, a link
+    or no ordinary file. A last
     shard that is missing is not noticed: compare the number of rows with that of your texts.
     """
     paths = sorted(Path(folder).expanduser().glob("*.safetensors"))
@@ -119,9 +124,12 @@ def _fingerprint(texts: Sequence[str]) -> str:
 
 
 def _read(path: Path) -> tuple[np.ndarray, dict[str, str]]:
-    """(vectors, metadata) of a shard. Raises ValueError if it is damaged."""
+    """(vectors, metadata) of a shard. Raises ValueError if it is damaged or no ordinary file."""
     from safetensors import SafetensorError, safe_open
 
+    if not is_regular(path):
+        kind = "a symbolic link" if path.is_symlink() else "no ordinary file"
+        raise ValueError(f"{path} is {kind}, not a shard: delete it or name another folder.")
     try:
         with safe_open(path, "np") as file:
             return file.get_tensor("vectors"), file.metadata() or {}

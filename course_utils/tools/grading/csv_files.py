@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import zip_longest
 from pathlib import Path
 
-from ..._support.files import write_whole
+from ..._support.files import read_named, write_whole
 from ..._support.tables import DataError, rows_in
 from .results import GradeError
 from .texts import LONGEST_PATH, for_cells, for_messages, normalised
@@ -33,7 +33,7 @@ def numbered_rows(path: str | Path, headings: Collection[str] = ()) -> Rows:
     """
     shown = for_messages(path, LONGEST_PATH)
     try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
+        text = read_named(path).decode("utf-8-sig")
         rows = list(rows_in(_without_lines_above(text, headings), shown))
     except UnicodeDecodeError:
         raise GradeError(f"{shown} is not in UTF-8; save it as CSV in UTF-8.") from None

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from ..._support.files import read_named
 from ..._support.tables import csv_body
 from ..pages import filled
 from .inventory import Question, inventory
@@ -76,7 +77,7 @@ def _read_table(path: Path) -> pd.DataFrame:
     Raises ValueError, OSError.
     """
     try:
-        text, _, separator = csv_body(path.read_bytes().decode("utf-8-sig"))
+        text, _, separator = csv_body(read_named(path).decode("utf-8-sig"))
         return pd.read_csv(
             io.StringIO(text), sep=separator, dtype=str, keep_default_na=False, index_col=False
         )
