@@ -6,9 +6,11 @@ from them.
 """
 
 import contextlib
+import http.server
 import os
 import shutil
 import subprocess
+import threading
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlparse
@@ -104,6 +106,35 @@ def chromium():
 
         yield open_page
         browser.close()
+
+
+@contextlib.contextmanager
+def served(folder, headers=None, types=None):
+    """Serve a folder on this machine, and yield the address, without a slash at its end.
+
+    headers: of each answer, {name: value}. types: of files, {a name's ending: content type}.
+    """
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, **(types or {})}
+
+        def __init__(self, *arguments):
+            super().__init__(*arguments, directory=folder)
+
+        def end_headers(self):
+            for name, value in (headers or {}).items():
+                self.send_header(name, value)
+            super().end_headers()
+
+        def log_message(self, *arguments):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
 
 
 def run_all_cells(page):

@@ -4,8 +4,8 @@ import {pathToFileURL} from "node:url";
 
 const [folder] = process.argv.slice(2),
   at = name => pathToFileURL(`${folder}/${name}`).href;
-const ort = await import(at("ort.wasm.bundle.min.mjs")),
-  {Tokenizer} = await import(at("tokenizers.min.mjs"));
+const ort = await import(at("ort.wasm.bundle.min.js")),
+  {Tokenizer} = await import(at("tokenizers.min.js"));
 const {makeEngine} = await import(at("engine.js")),
   {answer, NEEDS} = await import(at("compute.js"));
 ort.env.wasm.numThreads = 1;

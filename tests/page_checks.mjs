@@ -53,6 +53,23 @@ export function cutOff() {
   return all("pre, img, table").filter(isCut).map(outer);
 }
 
+// Texts of drawings that are cut off at the side of what is shown, with the number of pixels.
+export function wordsCutOff() {
+  const faults = [];
+  for (const drawing of all("svg.cu-svg").filter(part => part.checkVisibility())) {
+    let window = drawing;
+    while (window.parentElement && getComputedStyle(window).overflowX === "visible") window = window.parentElement;
+    const edge = window.getBoundingClientRect();
+    const scrolls = getComputedStyle(window).overflowX === "auto";
+    for (const text of all("text", drawing)) {
+      const {left, right} = text.getBoundingClientRect();
+      const beyond = Math.max(edge.left - left, scrolls ? 0 : right - edge.right);
+      if (beyond > 0.5) faults.push(`${text.textContent}: ${beyond.toFixed(1)} px`);
+    }
+  }
+  return faults;
+}
+
 // ---------------------------------------------------------------- JupyterLab
 
 export const namesCutOff = names =>
@@ -98,9 +115,31 @@ export function hasAnswered(view) {
   return line && line.textContent !== "…";
 }
 
+// Whether the explorer in this place shows an answer, or says why it cannot start.
+export function hasAnsweredOrFailed(place) {
+  const box = document.querySelector(place);
+  const line = box.querySelector(".cu-line");
+  return line ? line.textContent !== "…" : box.querySelector("button").textContent === "Try again";
+}
+
+export const nameOfView = place => document.querySelector(`${place} [data-explorer-view]`)?.dataset.explorerView;
+
 export const hasNoProblem = view => !inExplorer(view, ".cu-bad");
 
 export const pictureOf = view => inExplorer(view, ".cu-place").innerHTML;
+
+// The stylesheet's words below the picture of an explorer that has no button, after they have appeared.
+export function saysThatItIsTheFirstState(name) {
+  const words = getComputedStyle(document.querySelector(`[data-explorer='${name}']`), "::after");
+  return words.content.includes("This is the first state.") && words.visibility === "visible";
+}
+
+// Keeps what the notes beside the buttons say, in `window.notes`.
+export function keepNotes() {
+  window.notes = [];
+  const keep = changes => window.notes.push(...changes.map(({target}) => target.textContent));
+  for (const note of all(".explore-note")) new MutationObserver(keep).observe(note, {childList: true});
+}
 
 // The kind of the control in this explorer that has the focus; empty when the focus is elsewhere.
 export function kindOfFocus(view) {

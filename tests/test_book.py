@@ -32,6 +32,7 @@ from course_utils.tools.grading.places import place_of
 from course_utils.tools.publish import PublishError, book, listings, paper, slides
 
 from .browser import AXE_ITSELF, in_chromium, in_page, keep
+from .other_browsers import in_other_browsers
 from .sources import SOURCES, tags
 
 LESSONS = [name_of(path) for path in parts().values()]
@@ -309,6 +310,24 @@ def test_pages_are_light_and_stay_on_this_machine(visited):
         # less than half a megabyte would be a page without its theme
         assert 500_000 < visit["bytes"] < MAX_BYTES, name
         assert visit["wrong"] == [], name
+
+
+@pytest.mark.parametrize("names", ["all"], indirect=True)
+@in_other_browsers
+def test_in_other_browsers_pages_fit_and_no_word_of_a_drawing_is_cut_off(site, browser):
+    faults = {}
+    with browser() as page:
+        for path in paths_of(site):
+            page.goto(path.as_uri())
+            for width in (1280, 500):  # the windows of these browsers are not narrower
+                page.set_viewport_size({"width": width, "height": 900})
+                if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                    faults[path.stem, width] = "the page scrolls sideways"
+                if cut := page.evaluate(in_page("wordsCutOff")):
+                    faults[path.stem, width] = cut
+            if problems := page.problems():
+                faults[path.stem, "scripts"] = problems
+    assert faults == {}
 
 
 @of_the_whole_book

@@ -15,6 +15,7 @@ from course_utils.tools.publish.slides import write_deck
 from .browser import in_chromium, in_page, keep
 from .commands import output_of
 from .lectures import LECTURES, drawn, embed, is_quiz, read, written_lecture
+from .other_browsers import in_other_browsers
 from .sources import SOURCES
 
 
@@ -78,6 +79,26 @@ def test_slides_turn_nothing_overflows_and_nothing_leaves_the_machine(decks, ope
     assert decks(name).stat().st_size < 3e6  # bytes
 
 
+@in_other_browsers
+def test_in_other_browsers_slides_turn_and_nothing_overflows(decks, browser):
+    with browser() as page:
+        page.set_viewport_size({"width": 1280, "height": 720})
+        faults = {}
+        for name in LECTURES:
+            page.goto(decks(name).as_uri())
+            page.wait_for_function("window.Reveal && Reveal.isReady()")
+            for number, slide in enumerate(read(name).slides):
+                wait_for_slide(page, number)
+                wrong = page.evaluate(in_page("faultsOfSlide")) + page.evaluate(
+                    in_page("wordsCutOff")
+                )
+                if wrong:
+                    faults[name, number, slide.title] = wrong
+                page.evaluate("Reveal.next()")
+        assert faults == {}
+        assert page.problems() == []
+
+
 @in_chromium
 def test_the_notes_open_beside_with_the_minutes(decks, open_for_this_test):
     page = open_for_this_test(decks("04_pooling"))
@@ -133,14 +154,14 @@ DIAGRAM = (
 
 @pytest.fixture
 def small_deck(tmp_path):
-    """A title and two slides: a diagram in steps with a sentence after it, and a question."""
+    """A title and three slides: a diagram in steps with a sentence, a question, and a last one."""
     question = "".join(
         f"<details><summary>{letter}. Is it?</summary>\n\nNo. {'It is not. ' * 20}\n\n</details>\n"
         for letter in "ABCD"
     )
     slides = (
         f"# One {{minutes=5}}\n{embed('steps')}\n. . .\n\nAt last \N{SLIGHTLY SMILING FACE}.\n"
-        f"## Two\nWhich?\n\n{question}"
+        f"## Two\nWhich?\n\n{question}## Three\nThe end.\n"
     )
     return deck(tmp_path, slides, drawn("steps", {"text/html": DIAGRAM}))
 
@@ -155,6 +176,26 @@ def test_the_keys_build_a_diagram_in_steps_and_go_back(small_deck, open_for_this
         press(page, key)
         page.wait_for_function(in_page("showsParts"), arg=shown)
         wait_for_slide(page, 1)
+
+
+@in_chromium
+def test_space_opens_the_option_that_has_the_focus_and_turns_no_slide(
+    small_deck, open_for_this_test
+):
+    page = open_for_this_test(small_deck)
+    page.evaluate(in_page("showWholeSlide"), 2)
+    page.locator("section.present summary").first.focus()
+    press(page, "Space")
+    page.wait_for_function(in_page("onlyTheFocusedOptionIsOpen"))
+    wait_for_slide(page, 2)
+    # elsewhere, it turns the slide
+    page.evaluate("document.activeElement.blur()")
+    press(page, "Space")
+    wait_for_slide(page, 3)
+    # a button of the deck's own: back
+    page.locator(".controls .navigate-left").focus()
+    press(page, "Space")
+    wait_for_slide(page, 2)
 
 
 @in_chromium

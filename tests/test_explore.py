@@ -5,13 +5,10 @@ course_utils/explore/README.md); those of JupyterLab do not.
 """
 
 import contextlib
-import functools
-import http.server
 import json
 import re
 import shutil
 import subprocess
-import threading
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,7 +17,7 @@ import numpy as np
 import pytest
 import torch
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-from playwright.sync_api import TimeoutError as StillBad
+from playwright import sync_api as playwright
 from safetensors.numpy import load_file
 from transformers import MPNetConfig, MPNetModel
 
@@ -40,8 +37,9 @@ from course_utils.pooling import POOLINGS
 from course_utils.tools.publish import PublishError, book, explorers, paper
 from course_utils.trainings.search import DEPTH, VECTORS, pages
 
-from .browser import AXE_ITSELF, chromium, in_chromium, in_page, run_all_cells, running_lab
+from .browser import AXE_ITSELF, chromium, in_chromium, in_page, run_all_cells, running_lab, served
 from .execute import KERNEL
+from .other_browsers import in_other_browsers
 
 AWKWARD = [
     "Ünaffåble résumé", "good🙂 🙂", "♭",  # accents, emoji, a sign that is no letter
@@ -627,25 +625,19 @@ def test_what_is_copied_into_the_page_has_its_licence(page_files):
     text = (page_files / "licences.txt").read_text(encoding="utf-8")
     assert re.search(r"^onnxruntime-web \d\S+, MIT", text)
     assert "Apache License" in text
-    assert b"MIT License" in (page_files / "ort.wasm.bundle.min.mjs").read_bytes()[:300]
+    assert b"MIT License" in (page_files / "ort.wasm.bundle.min.js").read_bytes()[:300]
 
 
 # ---------------------------------------------------------------- in a browser
 
 
 @contextlib.contextmanager
-def book_in_a_browser(folder, width=1280, keeps_policy=False):
-    # serves the folder of `book_of_all_explorers`, or a copy of it, and yields the open page
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
-    with (
-        http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server,
-        chromium() as open_page,
-        contextlib.ExitStack() as at_the_end,
-    ):
-        at_the_end.callback(server.shutdown)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+def book_in_a_browser(folder, width=1280, keeps_policy=False, headers=None, types=None):
+    # serves the folder of `book_of_all_explorers`, or a copy of it, and yields the open page;
+    # headers and types: see `served`
+    with served(folder, headers, types) as address, chromium() as open_page:
         page = open_page(width, keeps_policy=keeps_policy)
-        page.goto(f"http://127.0.0.1:{server.server_port}/01_explorers.html")
+        page.goto(f"{address}/01_explorers.html")
         yield page
 
 
@@ -706,7 +698,7 @@ def wait_for_answer_without_problem(page, view):
     page.wait_for_selector(f"[data-explorer-view='{view}']:not([data-open])")
     try:
         page.wait_for_function(in_page("hasNoProblem"), arg=view)
-    except StillBad:
+    except playwright.TimeoutError:
         pytest.fail(page.locator(f"[data-explorer-view='{view}']").inner_text())
 
 
@@ -756,6 +748,24 @@ def test_in_the_book_each_answers_to_the_keyboard_and_fits_a_telephone_and_axe_f
         assert page.problems == page.outside == []
 
 
+@in_other_browsers
+def test_in_other_browsers_each_answers_to_the_keyboard(book_of_all_explorers, browser):
+    with served(book_of_all_explorers) as address, browser() as page:
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.goto(f"{address}/01_explorers.html")
+        page.wait_for_selector("button.explore")
+        for name in STARTS:
+            place = f"#explore-{name.replace(' ', '-')}"
+            page.evaluate(f"document.querySelector('{place} button').focus()")
+            page.keyboard.press("Enter")
+            page.wait_for_function(in_page("hasAnsweredOrFailed"), arg=place)
+            view = page.evaluate(in_page("nameOfView"), place)
+            assert view, page.evaluate(f"document.querySelector('{place}').innerText")
+            wait_for_answer_without_problem(page, view)
+            answers_to_keys(page, view)
+        assert page.problems() == []
+
+
 @in_chromium
 def test_what_is_typed_stays_text_and_without_an_answer_the_last_one_stays_beside_the_reason(
     book_of_all_explorers,
@@ -803,14 +813,24 @@ def test_after_a_failed_download_trying_again_shows_the_state_of_the_link(
 @pytest.mark.parametrize(
     ("cause", "reason"),
     [
+        ("delete globalThis.WebAssembly;", "it has no WebAssembly"),
         ("WebAssembly.validate = () => false;", "it lacks WebAssembly SIMD"),
         (
             "WebAssembly.Memory = "
             "function () { throw new RangeError('could not allocate memory'); };",
             "This device has too little free memory for it.",
         ),
+        (
+            "WebAssembly.Memory = "
+            "function () { throw new TypeError('shared memory is disabled'); };",
+            "it has no shared memory for WebAssembly",
+        ),
+        (
+            "WebAssembly.Memory = function () { this.buffer = new ArrayBuffer(0); };",
+            "it has no shared memory for WebAssembly",
+        ),
     ],
-    ids=["no SIMD", "no memory"],
+    ids=["no WebAssembly", "no SIMD", "no memory", "no shared memory", "shared ignored"],
 )
 def test_a_browser_that_cannot_run_the_encoder_says_why_and_keeps_the_picture(
     book_of_all_explorers, tmp_path, cause, reason
@@ -824,6 +844,110 @@ def test_a_browser_that_cannot_run_the_encoder_says_why_and_keeps_the_picture(
         assert page.locator("[data-explorer=pooling] svg").first.is_visible()
         page.click("#explore-tokens button.explore")  # needs no wasm
         page.wait_for_function(in_page("hasAnswered"), arg="Tokens")
+
+
+NO_SNIFFING = {"X-Content-Type-Options": "nosniff"}
+
+
+def policy(**changes):
+    # the header of a server that forbids a little more than the book's own pages do
+    rules = {"default": "'self' data:", "script": "'self' 'unsafe-inline' 'wasm-unsafe-eval'"}
+    rules["style"] = "'self' 'unsafe-inline'"
+    return {
+        "Content-Security-Policy": "; ".join(
+            f"{kind}-src {sources}" for kind, sources in {**rules, **changes}.items()
+        )
+    }
+
+
+@in_chromium
+@pytest.mark.parametrize(
+    ("headers", "reason"),
+    [
+        (policy(script="'self' 'unsafe-inline'"), "has no 'wasm-unsafe-eval' in script-src"),
+        (policy(worker="'none'"), "Its program did not start."),
+        (policy(connect="'none'"), "files.json could not be fetched, since there is no connection"),
+    ],
+    ids=["no WebAssembly", "no worker", "no connection"],
+)
+def test_what_a_servers_policy_forbids_an_explorer_is_said_and_can_be_tried_again(
+    book_of_all_explorers, headers, reason
+):
+    with book_in_a_browser(book_of_all_explorers, keeps_policy=True, headers=headers) as page:
+        page.click("#explore-pooling button.explore")
+        playwright.expect(page.locator("#explore-pooling .explore-note")).to_contain_text(reason)
+        assert page.locator("#explore-pooling button.explore").is_enabled()
+        assert page.locator("[data-explorer=pooling] svg").first.is_visible()
+        assert page.problems == page.outside == []
+
+
+@in_chromium
+@pytest.mark.parametrize(
+    ("cause", "reason"),
+    [
+        ("Worker = undefined;", "Its program did not start."),
+        # a browser that reports nothing, or a program that never comes
+        ("Worker = class { postMessage() {} terminate() {} };", "Its program did not start."),
+    ],
+    ids=["no workers", "silent"],
+)
+def test_a_worker_that_does_not_start_is_not_waited_for_for_ever(
+    book_of_all_explorers, tmp_path, cause, reason
+):
+    site = shutil.copytree(book_of_all_explorers, tmp_path / "site")
+    host = site / "_static" / "explore" / "host.js"
+    program = host.read_text(encoding="utf-8")
+    assert "PATIENCE = 30_000;" in program
+    program = program.replace("PATIENCE = 30_000;", "PATIENCE = 100;")
+    host.write_text(f"{program}\nglobalThis.{cause}", encoding="utf-8")
+    with book_in_a_browser(site) as page:
+        page.click("#explore-tokens button.explore")
+        playwright.expect(page.locator("#explore-tokens .explore-note")).to_contain_text(reason)
+        assert page.locator("#explore-tokens button.explore").is_enabled()
+        assert page.problems == []
+
+
+@in_chromium
+def test_a_server_that_does_not_know_mjs_runs_the_explorers(book_of_all_explorers):
+    types = {".mjs": "application/octet-stream"}
+    with book_in_a_browser(book_of_all_explorers, headers=NO_SNIFFING, types=types) as page:
+        page.click("#explore-tokens button.explore")
+        page.wait_for_function(in_page("hasAnswered"), arg="Tokens")
+
+
+# The words are drawn by the stylesheet, so that they stand where no script runs.
+@in_chromium
+def test_where_no_script_runs_a_picture_says_that_it_is_the_first_state(book_of_all_explorers):
+    types = {".js": "text/plain"}
+    with book_in_a_browser(book_of_all_explorers, headers=NO_SNIFFING, types=types) as page:
+        page.wait_for_function(in_page("saysThatItIsTheFirstState"), arg="tokens")
+        assert page.locator("button.explore").count() == 0
+    with book_in_a_browser(book_of_all_explorers) as page:
+        page.locator("#explore-tokens button.explore").wait_for()
+        assert not page.evaluate(in_page("saysThatItIsTheFirstState"), "tokens")
+
+
+@in_chromium
+def test_after_a_download_an_explorer_says_that_it_prepares_itself(book_of_all_explorers):
+    with book_in_a_browser(book_of_all_explorers) as page:
+        page.locator("#explore-pooling button.explore").wait_for()
+        page.evaluate(in_page("keepNotes"))
+        page.click("#explore-pooling button.explore")
+        page.wait_for_function(in_page("hasAnswered"), arg="Pooling")
+        notes = page.evaluate("window.notes")
+        assert notes[-1] == "Preparing …"
+        assert any(note.startswith("Loading encoder.onnx: ") for note in notes)
+        assert not any("100%" in note for note in notes)
+
+
+@in_chromium
+def test_an_open_explorers_first_state_cannot_be_enlarged(book_of_all_explorers):
+    with book_in_a_browser(book_of_all_explorers) as page:
+        enlarge = page.locator("figure:has(#explore-tokens, [data-explorer=tokens]) figcaption button")
+        assert enlarge.is_visible()
+        page.click("#explore-tokens button.explore")
+        page.wait_for_function(in_page("hasAnswered"), arg="Tokens")
+        assert not enlarge.is_visible()
 
 
 @in_chromium

@@ -4,27 +4,42 @@ import {NEEDS} from "./compute.js";
 import {Model} from "./model.js";
 
 const here = new URL("./", import.meta.url);
+const PATIENCE = 30_000; // ms in which the worker's programs, 0.2 MB, should have come
 let worker = null,
   count = 0;
 const waiting = new Map();
 
+/** Start the worker. If that fails, or it stays silent, whoever waits for an answer gets the reason. */
+function start() {
+  const started = new Worker(new URL("worker.js", here), {type: "module"});
+  const fail = reason => {
+    clearTimeout(silence);
+    started.terminate();
+    if (worker === started) worker = null;
+    waiting.forEach(question => question.done(reason));
+    waiting.clear();
+  };
+  // some browsers report no error for a program that they may not run
+  const silence = setTimeout(() => fail({failed: "it is silent", lacks: "worker"}), PATIENCE);
+  started.onmessage = ({data}) => {
+    clearTimeout(silence);
+    if ("progress" in data) waiting.forEach(question => question.progress?.(data));
+    if (!("id" in data)) return;
+    waiting.get(data.id)?.done(data);
+    waiting.delete(data.id);
+  };
+  started.onerror = event => {
+    event.preventDefault();
+    fail(event.message ? {failed: event.message} : {failed: "it was refused", lacks: "worker"});
+  };
+  return started;
+}
+
 function asked(name, state, progress) {
-  if (!worker) {
-    worker = new Worker(new URL("worker.js", here), {type: "module"});
-    worker.onmessage = ({data}) => {
-      if ("progress" in data) {
-        waiting.forEach(one => one.progress?.(data));
-        return;
-      }
-      waiting.get(data.id)?.done(data);
-      waiting.delete(data.id);
-    };
-    worker.onerror = event => {
-      event.preventDefault();
-      waiting.forEach(one => one.done({failed: event.message || "the browser refused to start it"}));
-      waiting.clear();
-      worker = null;
-    };
+  try {
+    worker ??= start();
+  } catch (error) {
+    return Promise.resolve({failed: error.message, lacks: "worker"}); // no `Worker`, or a policy forbids it
   }
   return new Promise(done => {
     const id = ++count;
@@ -46,14 +61,22 @@ function remembering(name) {
   };
 }
 
-function why(failed) {
+const LACKS = {
+  wasm: "This browser cannot run the encoder: it has no WebAssembly, which a strict mode may switch off.",
+  permission:
+    "The server forbids WebAssembly, which the encoder needs: its Content-Security-Policy has no 'wasm-unsafe-eval' in script-src.",
+  simd: "This browser cannot run the encoder: it lacks WebAssembly SIMD, which newer ones have.",
+  "shared memory":
+    "This browser cannot run the encoder: it has no shared memory for WebAssembly, which a strict mode may switch off.",
+  worker:
+    "Its program did not start. If the connection is slow, try again. Otherwise this browser is too old, or the server sends a program with a wrong type (right is text/javascript) or a Content-Security-Policy that forbids workers (worker-src).",
+};
+
+function why({failed, lacks}) {
+  if (lacks) return `${LACKS[lacks]} The picture shows the first state.`;
   if (/memory|allocat/i.test(failed))
     return "This device has too little free memory for it. Close other pages and try again; the picture shows the first state.";
-  if (/simd/i.test(failed))
-    return "This browser cannot run the encoder: it lacks WebAssembly SIMD, which newer ones have. The picture shows the first state.";
-  if (typeof WebAssembly === "undefined" || /wasm|webassembly/i.test(failed))
-    return `This browser cannot run the encoder (${failed.slice(0, 100)}). The picture shows the first state.`;
-  return `It could not be loaded: ${failed}.`;
+  return `It could not be loaded: ${failed.slice(0, 200)}.`;
 }
 
 const mark = name => `explore-${name.replaceAll(" ", "-")}`;
@@ -68,7 +91,10 @@ function linked(name) {
   }
 }
 
-const sizes = await (await fetch(new URL("files.json", here))).json();
+// without them, the buttons do not say how much is loaded; if nothing can be fetched, the worker says why
+const sizes = await fetch(new URL("files.json", here))
+  .then(response => response.json())
+  .catch(() => ({}));
 const FILES = {
   tokenizer: ["tokenizer.json"],
   encoder: ["encoder.onnx", "ort-wasm-simd-threaded.wasm"],
@@ -108,14 +134,15 @@ document.querySelectorAll("[data-explorer]").forEach(picture => {
     const [view, ready] = await Promise.all([
       import(`./${file}.js`).catch(error => ({failed: error.message})),
       asked(name, null, ({progress, name: part}) => {
-        note.textContent = `Loading ${part}: ${Math.floor(100 * progress)}%`;
+        // at the end of a file it is read, which may take seconds
+        note.textContent = progress < 1 ? `Loading ${part}: ${Math.floor(100 * progress)}%` : "Preparing …";
       }),
     ]);
-    const failed = view.failed ?? ready.failed;
-    if (failed) {
+    const failure = [view, ready].find(part => part.failed);
+    if (failure) {
       button.disabled = false;
       button.textContent = "Try again";
-      note.textContent = why(failed);
+      note.textContent = why(failure);
       return;
     }
     const place = document.createElement("div");

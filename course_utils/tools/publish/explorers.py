@@ -56,7 +56,9 @@ def write_explorers(folder: str | Path) -> Path:
     for package, files in PACKAGES.items():
         copied += [packages / package / file for file in files]
     for path in copied:
-        shutil.copyfile(path, folder / path.name)
+        # many servers send .mjs with a type that browsers do not run
+        name = path.with_suffix(".js").name if path.suffix == ".mjs" else path.name
+        shutil.copyfile(path, folder / name)
     _write_licences(packages, folder / "licences.txt")
     _write_encoders(folder)
     _write_tables(folder)

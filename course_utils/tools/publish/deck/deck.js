@@ -169,5 +169,10 @@ function present() {
   );
 }
 
+// Space opens an option or presses a button that has the focus, and turns no slide then.
+document.body.addEventListener("keydown", event => {
+  if (event.key === " " && event.target.closest("summary, button")) event.stopPropagation();
+});
+
 if (printed) addEventListener("load", print);
 else present();
