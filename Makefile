@@ -7,12 +7,17 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 LAB_FLAGS ?=
 DEBIAN ?= trixie
+ENVIRONMENT = -I course_utils/tools/environment.py
+# `stale` if .venv was complete once and cannot be used any more: this folder was moved, or its Python is gone.
+STALE := $(if $(wildcard $(VENV)/.ready),$(shell $(BIN)/python -S $(ENVIRONMENT) check >/dev/null 2>&1 || echo stale))
+WRONG_PYTHON = "This course needs Python 3.11 to 3.14; %s is %s. Try: make PYTHON=python3.12 $(or $(MAKECMDGOALS),lab)" % (sys.executable, sys.version.split()[0])
+PYTHON_THAT_RUNS = $(shell $(BIN)/python -c "" 2>/dev/null && echo $(BIN)/python || echo $(PYTHON))
 # A person sees pip's progress bars; a log does without them.
 PIP = $(BIN)/python -m pip install $(if $(CI),--quiet)
 CANARY = build/canary
 CANARY_PYTHON = $(CANARY)/$(notdir $(BIN))/python
 
-.PHONY: help setup lab test format nightly slow sabotage shake verdicts lesson matrix encoders lock notebooks adapter tables bench book screenshots dist canary bare doctor clean
+.PHONY: stale help setup lab test format nightly slow sabotage shake verdicts lesson matrix encoders lock notebooks adapter tables bench book screenshots dist canary bare doctor clean
 
 help:
 	@echo "make lab        open the lessons in JupyterLab      (make lab LAB_FLAGS='--no-browser --port 9999')"
@@ -39,13 +44,16 @@ help:
 
 setup: $(VENV)/.ready
 
-$(VENV)/.ready: requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info[:2] <= (3, 14) else "This course needs Python 3.11 to 3.14; %s is %s. Try: make PYTHON=python3.12 lab" % (sys.executable, sys.version.split()[0]))'
-	@echo "Setting up $(VENV): once, 3 GB on disk, a few minutes. First PyTorch, then the other packages."
-	$(PYTHON) -m venv $(VENV)
+# An environment with a Python and a pip stays, and an interrupted set-up is continued.
+$(VENV)/.ready: requirements.lock pyproject.toml $(STALE)
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { \
+		$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info[:2] <= (3, 14) else $(WRONG_PYTHON))' && \
+		$(PYTHON) $(ENVIRONMENT) make; }
+	@$(BIN)/python $(ENVIRONMENT) begin
 	$(PIP) --no-deps --retries 2 --extra-index-url $(TORCH_INDEX) "$$(grep '^torch==' requirements.lock)"
 	$(PIP) -r requirements.lock
 	$(PIP) --quiet --no-deps --no-build-isolation -e .
+	@$(BIN)/python $(ENVIRONMENT) finish
 	@touch $@
 
 lab: setup
@@ -89,9 +97,10 @@ matrix: setup $(VENV)/grading/.ready
 encoders: setup
 	$(BIN)/python -W ignore -m tests.encoders $(if $(L),--lesson $(L)_)
 
-# Without set-up, on purpose: it says why a set-up failed.
+# Without set-up, on purpose: it says why a set-up failed, by any Python from 3.8 on.
 doctor:
-	$(if $(wildcard $(BIN)/python*),$(BIN)/python,$(PYTHON)) -m course_utils.tools.doctor
+	@$(PYTHON_THAT_RUNS) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 8) else $(WRONG_PYTHON))'
+	@$(PYTHON_THAT_RUNS) -m course_utils.tools.doctor
 
 tables: setup
 	$(BIN)/python -m course_utils.trainings.learning_curve

@@ -2,6 +2,8 @@
 use.
 """
 
+from __future__ import annotations  # `course doctor` imports this on any Python from 3.8 on
+
 from importlib import import_module
 
 PROJECT = "sentence-embeddings-course"  # its name in pyproject.toml, which has the version, too
@@ -43,15 +45,15 @@ def __dir__() -> list[str]:
 
 def _version() -> str:
     """The version in pyproject.toml: from the file in a checkout, else from what was installed."""
-    import tomllib
+    import re
     from importlib.metadata import version
     from pathlib import Path
 
+    path = Path(__file__).resolve().parents[1] / "pyproject.toml"
+    # not by tomllib, which Python 3.11 brought
+    stated = f'^\\[project\\]\nname = "{PROJECT}"\nversion = "(.+)"$'
     try:
-        path = Path(__file__).resolve().parents[1] / "pyproject.toml"
-        project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
-        if project["name"] == PROJECT:
-            return project["version"]
-    except (OSError, ValueError, KeyError):
-        pass  # not a checkout
-    return version(PROJECT)
+        found = re.search(stated, path.read_text(encoding="utf-8"), re.MULTILINE)
+    except (OSError, ValueError):
+        found = None  # not a checkout
+    return found[1] if found else version(PROJECT)

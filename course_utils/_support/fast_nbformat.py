@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import cast
 
-from .notebooks import INSTALLED
+from .installation import INSTALLED
 
 GRAMMAR = "rfc3987_syntax"
 # not if another library has imported it already

@@ -2,25 +2,18 @@
 solution.
 """
 
-import csv
 import itertools
 import json
 import posixpath
 import re
 from collections.abc import Mapping
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from .. import PROJECT
+from .installation import ROOT
 
-PACKAGE = Path(__file__).resolve().parents[1]
-# whether the package came from a wheel, which holds the lessons; in a clone, the lessons and
-# pyproject.toml are beside the package
-INSTALLED = (PACKAGE / "notebooks").is_dir() or not (PACKAGE.parent / "pyproject.toml").is_file()
-ROOT = PACKAGE if INSTALLED else PACKAGE.parent
-NOTEBOOKS, LOCK = ROOT / "notebooks", ROOT / "requirements.lock"
+NOTEBOOKS = ROOT / "notebooks"
 # an option of a question: its letter, its text, the remark about it
 OPTION = re.compile(
     r"<details><summary>([A-D])\. (.+?)</summary>\n\n((?:Right|No)\. .+?)\n\n</details>", re.DOTALL
@@ -139,29 +132,6 @@ def lesson_cells(notebook: Mapping[str, Any]) -> list[Any]:
             lambda cell: not "".join(cell["source"]).startswith(PICTURES), notebook["cells"]
         )
     )
-
-
-def incomplete() -> str:
-    """A sentence about what is missing of an installed course; empty if nothing is, and in a clone.
-
-    It compares the size of each file of the package with the record that pip writes when it has
-    unpacked everything, and names at most three files.
-    """
-    if not INSTALLED:
-        return ""
-    installed = next(iter(metadata.distributions(name=PROJECT)), None)
-    record = installed.read_text("RECORD") if installed else ""
-    if not installed or not record:
-        return "pip has not recorded what it installed"
-    # Not `installed.files`, which from Python 3.12 on leaves out missing files. What the wheel holds
-    # has a size in the record. The command, which pipx rewrites, is outside the package.
-    damaged = []
-    for name, _, size in csv.reader(record.splitlines()):
-        if size and name.startswith(f"{PACKAGE.name}/"):
-            path = Path(str(installed.locate_file(name)))
-            if not path.is_file() or path.stat().st_size != int(size):
-                damaged.append(path.name)
-    return f"{' and '.join(damaged[:3])} missing or cut off" if damaged else ""
 
 
 def kind_of(notebook: Mapping[str, Any]) -> str:

@@ -8,10 +8,10 @@ from typing import cast
 
 from .._support.fast_nbformat import nbformat, read_notebook
 from .._support.files import write_changed
+from .._support.installation import ROOT
 from .._support.notebooks import (
     FURTHER,
     NOTEBOOKS,
-    ROOT,
     ROUTES,
     cores,
     is_core,

@@ -10,7 +10,7 @@ import click
 
 from .. import __version__
 from .._support.files import Notice
-from .._support.notebooks import INSTALLED
+from .._support.installation import INSTALLED
 from .commands import authors, learners, teachers
 
 

@@ -1,10 +1,12 @@
 """Check that this machine is ready for the course.
 
-To start, it needs only the standard library, so it can name what is missing: each check imports
-what it examines, and `examine` reports what cannot be imported.
+To start, it needs only the standard library of a Python from 3.8 on, so it can name what is missing:
+each check imports what it examines, and `examine` reports what cannot be imported.
 
 Run `course doctor`, or `python -m course_utils.tools.doctor`.
 """
+
+from __future__ import annotations
 
 import os
 import shutil
@@ -16,19 +18,16 @@ from importlib import metadata
 from pathlib import Path
 
 from .. import PROJECT, __version__
-from .._support.notebooks import INSTALLED, LOCK, PACKAGE, incomplete
+from .._support.installation import INSTALLED, LOCK, PACKAGE, incomplete
+from . import environment
 
 TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 PYTHON = f'"{sys.executable}" -m'
 PIP = f"{PYTHON} pip"
-# INSTALL: the command that installs all packages again. A clone in an environment of its own keeps
-# that environment; any other clone gets one from `make setup`.
-if INSTALLED:
-    INSTALL = f"{PIP} install --force-reinstall, with the course's wheel"
-elif sys.prefix != sys.base_prefix or "CONDA_PREFIX" in os.environ:
-    INSTALL = f'{PIP} install -r "{LOCK}" --extra-index-url {TORCH_INDEX}'
-else:
-    INSTALL = "make setup"
+# whether this Python is the one of `.venv`, which set-up makes in a clone
+IN_VENV = not INSTALLED and os.path.realpath(sys.prefix) == os.path.realpath(environment.VENV)
+# or of another environment, which a clone keeps
+IN_ANOTHER = not IN_VENV and (sys.prefix != sys.base_prefix or "CONDA_PREFIX" in os.environ)
 # Free space after the set-up, for what learners save, and free memory for the lesson that needs
 # most (notebooks/README.md).
 DISK_GB, MEMORY_GB = 1.0, 3.0
@@ -44,7 +43,10 @@ NOT_IN_COLAB = (
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the report. `fix` is the command or step that fixes it; "" if all is well."""
+    """One line of the report.
+
+    fix: the command or step that fixes it; "" if lessons have what they need.
+    """
 
     name: str
     detail: str
@@ -56,12 +58,36 @@ class Finding:
         return f"OK    {self.name}: {self.detail}"
 
 
+def venv_problem() -> str:
+    """What is wrong with a clone's `.venv`, as a clause; "" if nothing, or if it does not matter."""
+    if INSTALLED or IN_ANOTHER:
+        return ""
+    if not os.path.lexists(environment.VENV):
+        return "it is not there, so the course is not set up yet"
+    return environment.problem()
+
+
+def install() -> str:
+    """The command after which all packages are there. A clone in an environment of its own keeps
+    that environment; any other clone has, or gets, one in `.venv`.
+    """
+    if INSTALLED:
+        return f"{PIP} install --force-reinstall, with the course's wheel"
+    if venv_problem():
+        return "make setup"
+    if IN_VENV or IN_ANOTHER:
+        return f'{PIP} install -r "{LOCK}" --extra-index-url {TORCH_INDEX}'
+    return "make doctor, which asks the Python of .venv"
+
+
 def python_version() -> Finding:
     """The version of Python, and whether it has 64 bits: there is no PyTorch for 32."""
     version = f"{'.'.join(map(str, sys.version_info[:3]))}, {BITS}-bit"
     # the versions that pyproject.toml allows
     if BITS == 64 and (3, 11) <= sys.version_info[:2] < (3, 15):
         return Finding("Python", version)
+    if not (INSTALLED or IN_VENV or IN_ANOTHER or venv_problem()):
+        return Finding("Python", version, install())
     setup = "install the course's wheel with it" if INSTALLED else "make PYTHON=python3.11 setup"
     return Finding("Python", version, f"install a 64-bit Python 3.11 to 3.14, then: {setup}")
 
@@ -70,9 +96,19 @@ def course() -> Finding:
     """Which course this is, and whether it is whole."""
     problem = incomplete()
     if problem:
-        return Finding("course", f"it is installed only in part: {problem}", INSTALL)
+        return Finding("course", f"it is installed only in part: {problem}", install())
     kind = "installed" if INSTALLED else "a clone"
     return Finding("course", f"{__version__}, {kind}, in {PACKAGE}")
+
+
+def python_environment() -> Finding:
+    """Whether a clone's `.venv` is whole, where the clone was set up, and runs this."""
+    if problem := venv_problem():
+        return Finding("environment", f"{environment.VENV}: {problem}", install())
+    if INSTALLED or IN_VENV or IN_ANOTHER:
+        return Finding("environment", sys.prefix)
+    detail = f"the course is set up in {environment.VENV}, and this is {sys.executable}"
+    return Finding("environment", detail, install())
 
 
 def wanted(lock: Path = LOCK) -> dict[str, str]:
@@ -115,7 +151,7 @@ def packages(lock: Path = LOCK) -> Finding:
             "packages",
             f"{'what the wheel needs' if INSTALLED else lock} cannot be read "
             f"({type(error).__name__})",
-            INSTALL if INSTALLED else fetch,
+            install() if INSTALLED else fetch,
         )
     wrong = []
     for name, version in versions.items():
@@ -127,7 +163,7 @@ def packages(lock: Path = LOCK) -> Finding:
             wrong.append(f"{name} {installed}, locked {version}")
     if wrong:
         more = f" and {len(wrong) - MOST_NAMED} more" if len(wrong) > MOST_NAMED else ""
-        return Finding("packages", "; ".join(wrong[:MOST_NAMED]) + more, INSTALL)
+        return Finding("packages", "; ".join(wrong[:MOST_NAMED]) + more, install())
     return Finding("packages", f"{len(versions)}, as in {lock.name}")
 
 
@@ -175,7 +211,7 @@ def first_embedding() -> Finding:
         return Finding(
             "first embedding",
             str(error).rstrip("."),
-            f"unset {ENV_VAR}" if os.environ.get(ENV_VAR) else INSTALL,
+            f"unset {ENV_VAR}" if os.environ.get(ENV_VAR) else install(),
         )
     return Finding(
         "first embedding",
@@ -217,6 +253,7 @@ def hub() -> Finding:
 CHECKS = {
     "course": course,
     "Python": python_version,
+    "environment": python_environment,
     "packages": packages,
     "notebook kernel": kernel,
     "encoder": encoder,
@@ -225,20 +262,30 @@ CHECKS = {
     "memory": memory,
     "model hub": hub,
 }
+WITH_ANY_PYTHON = (
+    "course",
+    "Python",
+    "environment",
+    "disk",
+)  # what the others import may need more
 
 
 def examine() -> Iterator[Finding]:
     """Yield all findings in order, each computed on demand.
 
-    What a check cannot import or do becomes a finding.
+    What a check cannot import or do becomes a finding. With a Python that the course cannot use,
+    only the checks in WITH_ANY_PYTHON are made.
     """
+    fitting = not python_version().fix
     for name, check in CHECKS.items():
+        if not fitting and name not in WITH_ANY_PYTHON:
+            continue
         try:
             yield check()
         except ModuleNotFoundError as error:
-            yield Finding(name, f"{error.name} is missing", INSTALL)
+            yield Finding(name, f"{error.name} is missing", install())
         except Exception as error:
-            yield Finding(name, f"{type(error).__name__}: {str(error).rstrip('.')}", INSTALL)
+            yield Finding(name, f"{type(error).__name__}: {str(error).rstrip('.')}", install())
 
 
 def main() -> int:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from ..._support import hub_cache
-from ..._support.notebooks import INSTALLED
+from ..._support.installation import INSTALLED
 from ...exercises.judging import OutOfTime
 from . import running, sandbox_server, wire
 

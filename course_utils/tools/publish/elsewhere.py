@@ -14,7 +14,8 @@ import nbformat
 
 from ..._support.fast_nbformat import read_notebook
 from ..._support.files import write_changed
-from ..._support.notebooks import ROOT, name_of, parts, seen_from
+from ..._support.installation import ROOT
+from ..._support.notebooks import name_of, parts, seen_from
 from ..doctor import NOT_IN_COLAB, TORCH_INDEX
 from ..pages import filled
 from ..workspace.copies import learner_copy, with_note

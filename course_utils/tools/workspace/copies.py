@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 from ... import __version__
 from ..._support.fast_nbformat import nbformat, read_notebook
 from ..._support.files import Notice, alone, is_regular, save_beside, write_whole
+from ..._support.installation import incomplete
 from ..._support.notebooks import (
     BEGIN,
     END,
     NOTEBOOKS,
-    incomplete,
     lesson_cells,
     lesson_named,
     name_of,
