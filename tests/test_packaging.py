@@ -129,6 +129,7 @@ PAGES = sorted(
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 PROGRAMS = {  # beside `make` and `course`, whose targets and commands are looked up
     "git",
+    "sudo",
     "conda",
     "pip",
     "python3",

@@ -46,16 +46,18 @@ class Finding:
     """One line of the report.
 
     fix: the command or step that fixes it; "" if lessons have what they need.
+    note: whether something is missing that lessons do not need; the detail says what for.
     """
 
     name: str
     detail: str
     fix: str = ""
+    note: bool = False
 
     def __str__(self) -> str:
         if self.fix:
             return f"FAIL  {self.name}: {self.detail}. Fix: {self.fix}"
-        return f"OK    {self.name}: {self.detail}"
+        return f"{'NOTE' if self.note else 'OK  '}  {self.name}: {self.detail}"
 
 
 def venv_problem() -> str:
@@ -249,6 +251,17 @@ def hub() -> Finding:
     )
 
 
+def isolation() -> Finding:
+    """Whether hand-ins can be isolated, as `course grade` does it. Lessons do not need it."""
+    from .grading.sandbox import isolation_problem
+
+    problem = isolation_problem()
+    if not problem:
+        return Finding("grader", "bubblewrap isolates hand-ins")
+    detail = f"only `course grade` needs it, and cannot isolate hand-ins: {problem}"
+    return Finding("grader", detail, note=True)
+
+
 # the names are those of the checks' own findings, for a check that raises instead
 CHECKS = {
     "course": course,
@@ -260,6 +273,7 @@ CHECKS = {
     "first embedding": first_embedding,
     "disk": disk,
     "memory": memory,
+    "grader": isolation,
     "model hub": hub,
 }
 WITH_ANY_PYTHON = (

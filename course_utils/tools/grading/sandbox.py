@@ -26,7 +26,7 @@ from typing import Any, Self
 from ..._support import hub_cache
 from ..._support.installation import INSTALLED
 from ...exercises.judging import OutOfTime
-from . import running, sandbox_server, wire
+from . import refusals, running, sandbox_server, wire
 
 PACKAGE = Path(__file__).resolve().parents[2]
 GRADER = PACKAGE / "tools" / "grading"
@@ -95,7 +95,8 @@ class NotJudged(BaseException):
 
 
 def isolation_problem() -> str | None:
-    """Why this machine cannot isolate a submission, in half a sentence, or None if it can.
+    """Why this machine cannot isolate a submission, or None if it can: a clause, and perhaps a
+    sentence with what to do, without its full stop.
 
     It starts a sandbox to find out, and waits a minute for it at most.
     """
@@ -120,7 +121,7 @@ def isolation_problem() -> str | None:
     if done.returncode:
         # of a traceback, the last line says what is wrong; shortened to fit a terminal
         reason = (done.stderr.strip() or "no reason given").splitlines()[-1][:200]
-        return f"this machine does not let bubblewrap create namespaces ({reason})"
+        return refusals.explain(reason)
     return None
 
 
