@@ -116,10 +116,7 @@ def firefox():
         (Path(profile) / "user.js").write_text("".join(lines), encoding="utf-8")
         # by the third flag, older versions of Firefox have nothing to allow
         flags = ["--headless", "--marionette", "--remote-allow-system-access", "--no-remote"]
-        with (
-            running(FIREFOX, *flags, "--profile", profile),
-            connected(port) as connection,
-        ):
+        with running(FIREFOX, *flags, "--profile", profile), connected(port) as connection:
             send = marionette(connection)
             send("WebDriver:NewSession")
             page = Page(lambda name, **values: send(f"WebDriver:{COMMANDS[name]}", **values))

@@ -943,7 +943,9 @@ def test_after_a_download_an_explorer_says_that_it_prepares_itself(book_of_all_e
 @in_chromium
 def test_an_open_explorers_first_state_cannot_be_enlarged(book_of_all_explorers):
     with book_in_a_browser(book_of_all_explorers) as page:
-        enlarge = page.locator("figure:has(#explore-tokens, [data-explorer=tokens]) figcaption button")
+        enlarge = page.locator(
+            "figure:has(#explore-tokens, [data-explorer=tokens]) figcaption button"
+        )
         assert enlarge.is_visible()
         page.click("#explore-tokens button.explore")
         page.wait_for_function(in_page("hasAnswered"), arg="Tokens")
