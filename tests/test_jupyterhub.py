@@ -1,6 +1,7 @@
 """A class on a JupyterHub: an ordinary user, a read-only installation owned by another user, and no network."""
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -10,8 +11,13 @@ import nbformat
 import pytest
 
 from course_utils._support.notebooks import cores
+from course_utils.diary.workspace import RECORD
 from course_utils.tools.grading.sandbox import read_only
+from course_utils.tools.workspace.copies import CopyError, write_workspace
+from course_utils.tools.workspace.lab import LAB_FILES
+from course_utils.tools.workspace.owner import as_owner_of
 
+from .commands import output_of
 from .grader import course, skip_unless_isolated
 from .project import ROOT
 from .sources import printed_by
@@ -84,6 +90,56 @@ def room():
     os.chown(room, NOBODY, NOBODY)
     yield room
     shutil.rmtree(room)
+
+
+@pytest.fixture
+def students_home():
+    """The home of the user `nobody`, while the test runs as root."""
+    if os.name != "posix" or os.getuid() != 0:
+        pytest.skip("only root can write in the homes of others")
+    # not in pytest's own folder, which only root can enter
+    home = Path(tempfile.mkdtemp(prefix="home-"))
+    os.chown(home, NOBODY, NOBODY)
+    yield home
+    shutil.rmtree(home)
+
+
+def test_what_a_hook_of_root_writes_is_the_students(students_home):
+    before = os.geteuid(), os.getegid(), os.getgroups()
+    workspace = students_home / "courses" / "sentence embeddings"
+    for _ in range(2):
+        output_of("lab", "--write-only", "--live", "00", "--workspace", workspace)
+    assert (os.geteuid(), os.getegid(), os.getgroups()) == before
+    written = [path.relative_to(workspace).as_posix() for path in workspace.rglob("*")]
+    assert {"00_start_here.ipynb", "further", "today.ipynb", RECORD, LAB_FILES} <= {*written}
+    assert {"live_copies/00_start_here_live.html", f"{RECORD}.lock"} <= {*written}
+    owners = {(path.lstat().st_uid, path.lstat().st_gid) for path in students_home.rglob("*")}
+    assert len(owners) == 1
+    assert owners.pop()[0] == NOBODY
+
+
+def test_root_goes_nowhere_that_the_student_may_not(students_home, tmp_path):
+    workspace = students_home / "work"
+    workspace.symlink_to(tmp_path)
+    os.chown(workspace, NOBODY, NOBODY, follow_symlinks=False)
+    with pytest.raises(CopyError, match="Permission denied"):
+        write_workspace(workspace)
+    # a folder that root wrote there earlier, and one of the student in it
+    (students_home / "earlier").mkdir()
+    with pytest.raises(CopyError, match=re.escape(f"Cannot write {students_home / 'earlier'}")):
+        write_workspace(students_home / "earlier")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_root_stays_root_in_its_own_folders_and_where_it_may_not_change(students_home, monkeypatch):
+    def refused(number):
+        raise PermissionError(1, "Operation not permitted")
+
+    with as_owner_of("/etc/course/workspace"):
+        assert os.geteuid() == 0
+    monkeypatch.setattr(os, "setgroups", refused)
+    with as_owner_of(students_home):
+        assert os.geteuid() == 0
 
 
 @pytest.mark.nightly

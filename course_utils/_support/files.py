@@ -2,6 +2,8 @@
 copies of a person's work, never overwrites one.
 """
 
+from __future__ import annotations
+
 import contextlib
 import errno
 import hashlib
@@ -151,28 +153,34 @@ def save_beside(content: bytes, folder: str | Path, name: str) -> Path:
     raise AssertionError("counting has no end")
 
 
-@contextlib.contextmanager
-def alone(path: str | Path, seconds: float, quiet: bool = False) -> Generator[None]:
+def alone(
+    path: str | Path, seconds: float, quiet: bool = False
+) -> contextlib.AbstractContextManager[None]:
     """Hold the lock of a file, `NAME.lock` beside it, for the length of a `with` block.
 
     Where the file system has no locks, as on some shares, a file `NAME.lease` that exists is the
     lock, and a Notice says so, unless `quiet`. Its holder refreshes it; if none has for LEASE
     seconds, on a machine that was switched off, say, the next process takes it over.
 
-    Raises filelock.Timeout (an OSError) if another process holds the lock for `seconds`, or such a
-    file for a little more than LEASE.
+    The block raises filelock.Timeout (an OSError) if another process holds the lock for `seconds`,
+    or such a file for a little more than LEASE.
     """
-    from filelock import FileLock, SoftFileLease
+    from filelock import FileLock  # here, since the block may not be able to import it
 
     path = Path(path)
-    lock: BaseFileLock = FileLock(
-        path.with_name(f"{path.name}.lock"), timeout=seconds, fallback_to_soft=False
-    )
+    lock = FileLock(path.with_name(f"{path.name}.lock"), timeout=seconds, fallback_to_soft=False)
+    return _holding(lock, path, seconds, quiet)
+
+
+@contextlib.contextmanager
+def _holding(lock: BaseFileLock, path: Path, seconds: float, quiet: bool) -> Generator[None]:
     try:
         lock.acquire(poll_interval=POLL)
     except OSError as error:
         if error.errno not in WITHOUT_LOCKS:
             raise
+        from filelock import SoftFileLease
+
         if not quiet:
             warnings.warn(
                 Notice(

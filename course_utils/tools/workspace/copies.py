@@ -18,6 +18,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from filelock import Timeout
+
 from ... import __version__
 from ..._support.fast_nbformat import nbformat, read_notebook
 from ..._support.files import Notice, alone, is_regular, save_beside, write_whole
@@ -46,6 +48,7 @@ from .merging import (
     write_notebook,
     written_in,
 )
+from .owner import as_owner_of
 
 REPORT_STUB = "YOUR ANSWER HERE"  # nbgrader's wording
 GLOSSARY = "glossary.ipynb"
@@ -166,12 +169,11 @@ def write_workspace(
     damaged source. Work done before the error is recorded.
     """
     workspace = Path(workspace)
-    lessons = _sources(Path(sources))
+    texts = {lesson: copied(lesson) for lesson in _sources(Path(sources))}
     reports = []
     with changing(workspace) as record:
-        for lesson in lessons:
+        for lesson, text in texts.items():
             target = workspace / f"{name_of(lesson)}.ipynb"
-            text = copied(lesson)
             if blocked := obstacle(workspace, target):
                 reports.append(FileReport(lesson.name, "blocked", blocked))
                 continue
@@ -403,6 +405,8 @@ def _replace(target: Path, previous: bytes | None, text: str) -> None:
 def changing(workspace: Path) -> Generator[dict[str, Any]]:
     """Yield a workspace's record, to be changed while no other command changes the workspace.
 
+    If root does it in somebody else's home, the block runs as the owner of that home.
+
     The folder is made if it is missing. Changes are written even after an error. A damaged record
     is moved aside, and a Notice says so.
 
@@ -410,26 +414,14 @@ def changing(workspace: Path) -> Generator[dict[str, Any]]:
     another command holds the workspace for PATIENCE, or if a newer course wrote the record: its
     lessons would be taken back to older ones.
     """
-    path = workspace / RECORD
+    # made here, since the owner of a home may not be able to import what it needs
+    lock = alone(workspace / RECORD, PATIENCE)
     try:
-        workspace.mkdir(parents=True, exist_ok=True)
-        with alone(path, PATIENCE):
-            written, sound = read_record(path)
-            if _numbers(written.get(WRITER)) > _numbers(__version__):
-                raise CopyError(
-                    f"{workspace} was written by version {written[WRITER]} of the course, and this "
-                    f"is {__version__}. Install that version or a newer one, or choose another "
-                    "folder with --workspace; nothing was changed."
-                )
-            record = {**written, WRITER: __version__}
-            try:
+        with as_owner_of(workspace):
+            workspace.mkdir(parents=True, exist_ok=True)
+            with lock, _open_record(workspace) as record:
                 yield record
-            finally:
-                if record != written or not sound or not path.exists():
-                    aside = write_over(path, record, sound)
-                    if aside is not None:
-                        _tell_of_damaged_record(aside)
-    except TimeoutError:  # of `alone`
+    except Timeout:
         raise CopyError(
             "Another `course` command is running in this folder. Wait until it has finished, and "
             "run this again."
@@ -439,6 +431,27 @@ def changing(workspace: Path) -> Generator[dict[str, Any]]:
             f"Cannot write {error.filename or workspace}: {error.strerror or error}. None of your "
             "work is lost; fix that, and run this again."
         ) from None
+
+
+@contextmanager
+def _open_record(workspace: Path) -> Generator[dict[str, Any]]:
+    """Yield the record, and write it if it has changed, also after an error; see `changing`."""
+    path = workspace / RECORD
+    written, sound = read_record(path)
+    if _numbers(written.get(WRITER)) > _numbers(__version__):
+        raise CopyError(
+            f"{workspace} was written by version {written[WRITER]} of the course, and this is "
+            f"{__version__}. Install that version or a newer one, or choose another folder with "
+            "--workspace; nothing was changed."
+        )
+    record = {**written, WRITER: __version__}
+    try:
+        yield record
+    finally:
+        if record != written or not sound or not path.exists():
+            aside = write_over(path, record, sound)
+            if aside is not None:
+                _tell_of_damaged_record(aside)
 
 
 def _numbers(version: object) -> tuple[int, ...]:

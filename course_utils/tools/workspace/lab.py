@@ -2,18 +2,19 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from ..._support.files import write_whole
 from ..._support.notebooks import NOTEBOOKS, ROUTES, is_core, part_of, parts
 from ...models import ENV_VAR
 from .copies import GLOSSARY, LEFT_ALONE, obstacle, report_lines, write_workspace
 from .live import write_live
 from .overview import overview
+from .owner import as_owner_of
 
 # a folder of settings: no pop-up about fetching news, no dates beside the lessons' names; and the
 # layout that JupyterLab starts with
@@ -57,12 +58,17 @@ def write_at_first(workspace: str | Path) -> None:
     This is JupyterLab's layout, with files and table of contents, and the notebook that asks what
     is due.
     """
-    layout = Path(workspace) / LAB_FILES / FIRST_LAYOUT.name
-    with suppress(OSError):  # a folder that cannot be written gets none
-        layout.parent.mkdir(exist_ok=True)
-        for source, target in ((FIRST_LAYOUT, layout), (TODAY, Path(workspace) / "today.ipynb")):
-            if not (os.path.lexists(target) or obstacle(Path(workspace), target)):
-                shutil.copyfile(source, target)
+    workspace = Path(workspace)
+    contents = {
+        workspace / LAB_FILES / FIRST_LAYOUT.name: FIRST_LAYOUT.read_bytes(),
+        workspace / "today.ipynb": TODAY.read_bytes(),
+    }
+    # a folder that cannot be written gets none
+    with as_owner_of(workspace), suppress(OSError):
+        for path, content in contents.items():
+            path.parent.mkdir(exist_ok=True)
+            if not (os.path.lexists(path) or obstacle(workspace, path)):
+                write_whole(path, content, through_links=False)
 
 
 def write_side_by_side(workspace: str | Path, file: Path) -> str:
@@ -92,9 +98,10 @@ def write_side_by_side(workspace: str | Path, file: Path) -> str:
         left: {"data": {"path": file.as_posix(), "factory": "Notebook"}},
         right: {"data": {"path": page, "factory": "HTML Viewer"}},
     }
-    with suppress(OSError):  # JupyterLab then opens the live copy alone
-        from jupyterlab_server.workspaces_handler import WorkspacesManager
+    from jupyterlab_server.workspaces_handler import WorkspacesManager
 
+    # where it cannot be stored, JupyterLab opens the live copy alone
+    with as_owner_of(workspace), suppress(OSError):
         WorkspacesManager(str(Path(workspace) / LAB_FILES)).save(
             file.stem, json.dumps({"data": data, "metadata": {"id": file.stem}})
         )

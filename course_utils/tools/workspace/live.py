@@ -111,13 +111,14 @@ def write_live(
     target = Path(workspace) / file
     to_type = target.with_suffix(".html")
     text = copied(path, partial(live_copy, key=key, name=f"{name_of(path)}.ipynb"))
+    page = page_to_type(read_notebook(path), key)
     with changing(Path(workspace)) as record:
         if blocked := obstacle(Path(workspace), target):
             raise CopyError(blocked)
         write_copy(target, text, record)
         edited = fingerprint(target.read_bytes()) != fingerprint(text)
         if not (edited and to_type.exists()):
-            write_whole(to_type, page_to_type(read_notebook(path), key), through_links=False)
+            write_whole(to_type, page, through_links=False)
     return file, edited
 
 
