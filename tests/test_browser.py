@@ -28,6 +28,7 @@ from course_utils.tools.kernels.provisioner import COLD, SOCKET
 from course_utils.tools.workspace.copies import write_workspace
 from course_utils.tools.workspace.lab import write_side_by_side
 from course_utils.tools.workspace.live import write_live
+from course_utils.tools.workspace.merging import written_in
 
 from .browser import (
     bring_into_view,
@@ -338,6 +339,8 @@ def test_reveal_puts_the_code_below_what_was_written_and_both_are_saved(live):
     live.page.wait_for_selector(".jp-Notebook .cm-content:has-text('def mean_pooling(')")
     # the page holds only the cells in view, the file all of them
     cells = saved_cells(live.page, live.file, lambda cells: len(cells) > len(written))
+    # JupyterLab keeps what the file says about the version that it comes from
+    assert written_in(live.file.read_bytes())
     assert len(cells) == len(written) + 1
     (own,) = (place for place, cell in enumerate(cells) if "mine = 1" in cell.source)
     assert "def mean_pooling(" in cells[own + 1].source
