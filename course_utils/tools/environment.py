@@ -66,7 +66,7 @@ def check(venv: Path) -> str:
         version = ".".join(map(str, sys.version_info[:2]))
         return f"its packages are for another Python than its own, which is {version} now"
     try:
-        installed = Path((packages / COURSE).read_text(encoding="utf-8").strip())
+        installed = Path(os.fsdecode((packages / COURSE).read_bytes()).strip())
     except OSError:
         return "the course is not installed in it"
     # an environment that several clones share, by links, has the course of one of them

@@ -22,7 +22,7 @@ RELOAD = "If {which} is open in JupyterLab, choose File > Reload Notebook from D
 
 @click.command()
 def doctor() -> None:
-    """Check this machine: Python, packages, kernel, encoder, disk, memory, hub."""
+    """Check this machine: Python, packages, kernel, encoder, disk, memory, grader, hub."""
     from .. import doctor as checks
 
     sys.exit(checks.main())
