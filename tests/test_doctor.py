@@ -14,6 +14,7 @@ import pytest
 
 import course_utils
 from course_utils._support import installation
+from course_utils._support.connections import Failure
 from course_utils.tools import doctor
 
 from .project import PROJECT, ROOT
@@ -86,8 +87,8 @@ def test_on_a_bare_python_the_doctor_says_that_packages_are_missing_and_how_to_g
         assert re.search(rf"^FAIL  {check}.*Fix: {fix}", done.stdout, re.MULTILINE), done.stdout
 
 
-# what `monkeypatch` sets: the start of a name in the doctor, and whether the hub answers
-DOCTOR, HUB = "course_utils.tools.doctor.", "course_utils._support.downloads.hub_answers"
+# what `monkeypatch` sets: the start of a name in the doctor, and why the hub does not answer
+DOCTOR, HUB = "course_utils.tools.doctor.", "course_utils._support.downloads.hub_failure"
 
 
 @pytest.mark.parametrize(
@@ -104,8 +105,14 @@ DOCTOR, HUB = "course_utils.tools.doctor.", "course_utils._support.downloads.hub
             False,
             ".venv: it was moved. Fix: make setup",
         ),
-        ("hub", HUB, lambda: True, True, " answers;"),
-        ("hub", HUB, lambda: False, True, " does not answer;"),
+        ("hub", HUB, lambda: None, True, " answers;"),
+        (
+            "hub",
+            HUB,
+            lambda: Failure("It is shut", "Come back."),
+            True,
+            "NOTE  model hub: It is shut; only models other than the packaged one need it. Come back",
+        ),
         (
             "kernel",
             "jupyter_client.kernelspec.KernelSpecManager.get_kernel_spec",

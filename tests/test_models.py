@@ -192,7 +192,7 @@ def test_a_name_that_is_no_text_is_refused(name):
     ],
 )
 def test_impossible_names_are_refused_without_asking_anyone(name, monkeypatch):
-    monkeypatch.setattr(downloads, "hub_answers", lambda: pytest.fail("asked the hub"))
+    monkeypatch.setattr(downloads, "hub_failure", lambda: pytest.fail("asked the hub"))
     assert refusal(name) == (
         f"{name!r} is neither a folder on this machine nor a possible hub name. "
         "Leave out the name to use the packaged encoder, or give a local folder."
@@ -663,14 +663,16 @@ def test_an_unknown_name_and_a_gated_model_are_refused_alike(name, tiny, serve):
 @pytest.mark.parametrize(
     "failure, words",
     [
-        ({"status": 500}, "No model hub answered at"),
-        ({"api_status": 500}, "No model hub answered at"),
+        ({"status": 503}, "answered with an error (503 Service Unavailable), and 'tiny/model' is"),
+        ({"api_status": 500}, "answered with an error (500 Internal Server Error), and"),
+        ({"api_status": 429}, "answered with an error (429 Too Many Requests), and"),
         ({"api_status": 200}, "failed (JSONDecodeError)"),
     ],
-    ids=["all fails", "the front page stands", "a login page for everything"],
+    ids=["all fails", "the front page stands", "too many ask", "a login page for everything"],
 )
 def test_a_hub_that_fails_is_named(failure, words, tiny, serve):
-    refusal("tiny/model", words, serve(tiny, **failure).endpoint)
+    hub = serve(tiny, **failure)
+    refusal("tiny/model", words, hub.endpoint.removeprefix("http://"))
 
 
 def test_a_download_that_broke_off_is_continued(tiny, serve, point_hub_at, monkeypatch):
@@ -725,7 +727,7 @@ def test_no_hub_and_a_switched_off_hub_differ(point_hub_at, nowhere):
     point_hub_at(nowhere)
     refusal(
         "tiny/model",
-        f"No model hub answered at {nowhere}, "
+        f"Nothing accepts connections at {nowhere.removeprefix('http://')}, "
         "and 'tiny/model' is neither a local folder nor complete",
     )
     point_hub_at(nowhere, offline=True)
@@ -740,7 +742,7 @@ def test_a_hub_that_accepts_and_stays_silent_is_soon_given_up(point_hub_at):
     with socket.create_server(("127.0.0.1", 0)) as server:
         point_hub_at(f"http://127.0.0.1:{server.getsockname()[1]}")
         start = time.monotonic()
-        assert not downloads.hub_answers(timeout=0.3)
+        assert "No answer came from 127.0.0.1" in downloads.hub_failure(timeout=0.3).what
         # seconds: ten times the timeout, for a busy machine
         assert time.monotonic() - start < 3
 

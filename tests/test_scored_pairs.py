@@ -255,6 +255,6 @@ def test_without_a_hub_one_sentence_says_what_to_do(point_hub_at, nowhere):
     point_hub_at(nowhere)
     with pytest.raises(
         EncoderError,
-        match="No model hub answered .*Use the course's own pairs, or give a local file",
+        match="Nothing accepts connections at .*Use the course's own pairs, or give a local file",
     ):
         load_scored_pairs("stsb")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .bars import progress_bar
+from .connections import ASKS_FOR_A_LOGIN, Failure, explain, of_status
 from .files import file_sha256
 from .installation import LOCK
 
@@ -18,6 +19,13 @@ ENCODER_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 WANTED_FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]  # never a pickle
 CONVERSION_TITLE = "Adding `safetensors` variant of this model"  # as the hub's own bot writes it
 CONVERSION_BOT = "SFconvertbot"  # anyone may use the title, so the author is checked too
+
+
+OFFLINE_MODE = Failure(
+    "setup() keeps the session offline unless it gets online=True, and so do the variables "
+    "HF_HUB_OFFLINE and TRANSFORMERS_OFFLINE, so no model hub was asked",
+    "",
+)
 
 
 class EncoderError(RuntimeError):
@@ -60,8 +68,17 @@ def packaged_encoder(expected: str = ENCODER_SHA256) -> Path:
     return folder
 
 
-def hub_answers(timeout: float = 5) -> bool:
-    """Whether the model hub (`HF_ENDPOINT`, else the public one) answers within `timeout` seconds.
+class _Unanswered(Exception):
+    """No model hub answered, and the cache of earlier downloads does not hold what was asked for."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.what)
+        self.failure = failure
+
+
+def hub_failure(timeout: float = 5) -> Failure | None:
+    """Why the model hub (`HF_ENDPOINT`, else the public one) does not answer within `timeout`
+    seconds, or None if it does.
 
     An error of the server (status 500 and above) does not count; any other reply does, even 404.
     This is asked before the hub's own client is used, which retries for most of a minute.
@@ -69,11 +86,17 @@ def hub_answers(timeout: float = 5) -> bool:
     from huggingface_hub import constants, utils
 
     if constants.is_offline_mode():
-        return False
+        return OFFLINE_MODE
     try:
-        return utils.get_session().head(constants.ENDPOINT, timeout=timeout).status_code < 500
-    except Exception:  # no route, no name, no certificate, a timeout: each has its own class
-        return False
+        answer = utils.get_session().head(constants.ENDPOINT, timeout=timeout)
+    except (
+        Exception
+    ) as error:  # no route, no name, no certificate, a timeout: each has its own class
+        unknown = Failure(f"No model hub answered ({type(error).__name__})", "Try again later.")
+        return explain(error, constants.ENDPOINT) or unknown
+    if answer.status_code >= 500 or answer.status_code == ASKS_FOR_A_LOGIN:
+        return of_status(answer.status_code, constants.ENDPOINT)
+    return None
 
 
 @functools.cache
@@ -112,7 +135,7 @@ def _conversion(name: str, cache: Path) -> str | None:
     """
     from huggingface_hub import HfApi
 
-    if not hub_answers():
+    if hub_failure():
         # the cache names a file in refs after the whole revision, which is "refs/pr/N"
         requests = (cache / "refs").glob("refs/pr/*")
         return next((f"refs/pr/{request.name}" for request in requests), None)
@@ -145,10 +168,18 @@ def _fetched(name: str, **settings: Any) -> Path:
 
     settings: of `snapshot_download`.
     """
-    from huggingface_hub import snapshot_download
+    from huggingface_hub import constants, errors, snapshot_download
 
-    settings |= {"local_files_only": not hub_answers(), "tqdm_class": progress_bar}
-    return Path(snapshot_download(name, **settings))
+    failure = hub_failure()
+    settings |= {"local_files_only": failure is not None, "tqdm_class": progress_bar}
+    try:
+        return Path(snapshot_download(name, **settings))
+    except errors.LocalEntryNotFoundError as error:
+        # the hub may answer the first question and fail at the next ones
+        failure = failure or explain(error, constants.ENDPOINT)
+        if failure is None:
+            raise
+        raise _Unanswered(failure) from None
 
 
 @contextmanager
@@ -170,17 +201,15 @@ def _failures_in_a_sentence(name: str, kind: str, fix: str) -> Generator[None]:
             f"{name!r} is no folder here, and the hub at {constants.ENDPOINT} has no {kind} of "
             "that name to show."
         )
-    except errors.LocalEntryNotFoundError:
-        attempt = f"No model hub answered at {constants.ENDPOINT}"
-        if constants.is_offline_mode():
-            attempt = (
-                "setup() keeps the session offline unless it gets online=True, and so do the "
-                "variables HF_HUB_OFFLINE and TRANSFORMERS_OFFLINE, so no model hub was asked"
-            )
+    except _Unanswered as error:
+        what, advice = error.failure
         reason = (
-            f"{attempt}, and {name!r} is neither a local folder nor complete in the cache of earlier "
-            "downloads."
+            f"{what}, and {name!r} is neither a local folder nor complete in the cache of earlier "
+            f"downloads. {advice}"
         )
     except Exception as error:  # networks, disks and hubs fail in many other ways
+        failure = explain(error, constants.ENDPOINT)
         reason = f"Fetching {name!r} from {constants.ENDPOINT} failed ({type(error).__name__})."
-    raise EncoderError(f"{reason} {fix}") from None
+        if failure:
+            reason = f"{failure.what}, so {name!r} was not fetched. {failure.advice}"
+    raise EncoderError(f"{reason.strip()} {fix}") from None

@@ -240,15 +240,17 @@ def memory() -> Finding:
 def hub() -> Finding:
     """Whether the model hub answers. The course does not need it, so this never fails."""
     endpoint = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
+    needed_for = "only models other than the packaged one need it"
     if os.environ.get("HF_HUB_OFFLINE", "0").lower() in ("1", "true", "yes", "on"):
-        state = "was not checked, because HF_HUB_OFFLINE is set"
-    else:
-        from .._support.downloads import hub_answers
+        state = f"{endpoint} was not checked, because HF_HUB_OFFLINE is set"
+        return Finding("model hub", f"{state}; {needed_for}")
+    from .._support.downloads import hub_failure
 
-        state = "answers" if hub_answers() else "does not answer"
-    return Finding(
-        "model hub", f"{endpoint} {state}; only models other than the packaged one need it"
-    )
+    failure = hub_failure()
+    if failure:
+        detail = f"{failure.what}; {needed_for}. {failure.advice}".rstrip(". ")
+        return Finding("model hub", detail, note=True)
+    return Finding("model hub", f"{endpoint} answers; {needed_for}")
 
 
 def isolation() -> Finding:
