@@ -54,9 +54,9 @@ export function cutOff() {
 }
 
 // Texts of drawings that are cut off at the side of what is shown, with the number of pixels.
-export function wordsCutOff() {
+export function wordsCutOff(drawings) {
   const faults = [];
-  for (const drawing of all("svg.cu-svg").filter(part => part.checkVisibility())) {
+  for (const drawing of all(drawings ?? "svg.cu-svg").filter(part => part.checkVisibility())) {
     let window = drawing;
     while (window.parentElement && getComputedStyle(window).overflowX === "visible") window = window.parentElement;
     const edge = window.getBoundingClientRect();
@@ -113,6 +113,12 @@ const inExplorer = (view, selector) => document.querySelector(`[data-explorer-vi
 export function hasAnswered(view) {
   const line = inExplorer(view, ".cu-line");
   return line && line.textContent !== "…";
+}
+
+// Buttons of explorers that a finger misses: WCAG 2.2 asks for 24 pixels.
+export function smallButtons() {
+  const sizes = all(".cu-explorer button").map(button => [button, button.getBoundingClientRect()]);
+  return sizes.filter(([, {width, height}]) => Math.min(width, height) < 23.9).map(([button]) => outer(button));
 }
 
 // Whether the explorer in this place shows an answer, or says why it cannot start.

@@ -280,6 +280,7 @@ def test_nothing_is_asked_of_another_machine(pages, site):
         )
         sources = [tag.get("src") or tag.get("href") for tag in loads]
         assert len(sources) > 5, "the selector matches too little"
+        assert page.select_one("link[rel=icon]"), "browsers ask the server for one otherwise"
         assert [source for source in sources if re.match(r"(https?:)?//", source)] == [], name
     for style in site.glob("_static/**/*.css"):
         assert not re.search(

@@ -745,6 +745,8 @@ def test_in_the_book_each_answers_to_the_keyboard_and_fits_a_telephone_and_axe_f
                 width,
                 theme,
             )
+            assert page.evaluate(in_page("smallButtons")) == [], (width, theme)
+            assert page.evaluate(in_page("wordsCutOff"), ".cu-explorer svg") == [], (width, theme)
         assert page.problems == page.outside == []
 
 

@@ -74,7 +74,7 @@ function render({model, el}) {
             s("text", {y: 4.5, "text-anchor": "middle"}, String(row + 1)),
           ),
         );
-        const drawing = s("svg", {viewBox: "0 0 340 280", role: "group"}, dots);
+        const drawing = s("svg", {viewBox: "0 0 340 280", style: "max-width:26rem", role: "group"}, dots);
         const move = () => {
           const places = sideBySide(points[layer].map(([x, y]) => [170 + x * 135, 140 - y * 115]));
           places.forEach(([x, y], row) => {

@@ -14,7 +14,11 @@ function render({model, el}) {
   const beside = (point, below) => {
     const [x, y] = at(point);
     if (below) return {x, y: y + 26, "text-anchor": "middle"};
-    if (Math.abs(point[0]) > 1.6) return {x, y: y - 16, "text-anchor": "middle"}; // near the edge
+    if (Math.abs(point[0]) > 1.3) {
+      // near the edge, where half a name in the type for telephones, 50, must have room
+      const inside = Math.max(50, Math.min(wide - 50, x));
+      return {x: inside, y: y - 16, "text-anchor": "middle"};
+    }
     return point[0] < 0 ? {x: x - 14, y: y - 8, "text-anchor": "end"} : {x: x + 14, y: y - 8};
   };
   const clamp = ([x, y]) => [Math.max(-2.8, Math.min(2.8, x)), Math.max(-2, Math.min(2, y))];

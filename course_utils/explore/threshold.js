@@ -35,8 +35,8 @@ function render({model, el}) {
       half(1, true),
       half(0, false),
       s("line", {x1: x(at), x2: x(at), y1: 4, y2: 150, style: "stroke:var(--ink);stroke-width:2"}),
-      s("text", {x: 12, y: 14}, "similar"),
-      s("text", {x: 12, y: 146}, "not similar"),
+      s("text", {class: "cu-halo", x: 12, y: 14}, "similar"),
+      s("text", {class: "cu-halo", x: 12, y: 146}, "not similar"),
       [0, 0.25, 0.5, 0.75, 1].map(value => s("text", {x: x(value), y: 166, "text-anchor": "middle"}, fixed(value))),
     );
   };

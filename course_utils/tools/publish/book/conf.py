@@ -31,6 +31,7 @@ html_theme_options = {
 }
 templates_path = ["templates"]
 html_sidebars = {"**": ["lessons.html"]}
+html_favicon = "static/icon.svg"
 html_static_path = ["static", "../formulas.css"]
 html_css_files = ["formulas.css", "book.css"]
 html_js_files = [("book.js", {"defer": "defer"})]

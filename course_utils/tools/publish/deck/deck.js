@@ -147,6 +147,14 @@ function print() {
 function present() {
   Reveal.on("ready", event => fit(event.currentSlide));
   Reveal.on("slidechanged", event => fit(event.currentSlide));
+  Reveal.on("overviewshown", () => {
+    // also those that were not shown yet; in the overview all are equally high, so their own height is asked for
+    for (const slide of slides.filter(part => part.offsetHeight)) {
+      slide.style.height = "auto";
+      fit(slide);
+      slide.style.height = "";
+    }
+  });
   // one option of a question at a time: all of them opened are higher than a slide
   slides.forEach((slide, place) =>
     slide.querySelectorAll("details").forEach(option => (option.name = `question-${place}`)),
