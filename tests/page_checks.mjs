@@ -191,6 +191,13 @@ export function faultsOfSlide() {
   ];
 }
 
+// The sizes of type and of pictures on each slide that is laid out.
+export function sizesOfSlides() {
+  const sizes = slide => all(".output img, svg.cu-svg", slide).map(part => part.style.height);
+  const laidOut = all(".slides > section").filter(slide => slide.style.getPropertyValue("--text"));
+  return laidOut.map(slide => [slide.style.getPropertyValue("--text"), ...sizes(slide)].join(" "));
+}
+
 export const slideIsRight = () => faultsOfSlide().length === 0;
 
 function beyondTheSlide(part) {

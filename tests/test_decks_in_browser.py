@@ -199,6 +199,20 @@ def test_space_opens_the_option_that_has_the_focus_and_turns_no_slide(
 
 
 @in_chromium
+def test_the_overview_lays_out_slides_as_when_they_are_shown(decks, open_for_this_test):
+    page = open_for_this_test(decks("04_pooling"))
+    press(page, "Escape")
+    page.wait_for_function("Reveal.isOverview()")
+    in_overview = page.evaluate(in_page("sizesOfSlides"))
+    press(page, "Escape")
+    page.wait_for_function("!Reveal.isOverview()")
+    for number, sizes in enumerate(in_overview):
+        page.evaluate("number => Reveal.slide(number)", number)
+        assert page.evaluate(in_page("sizesOfSlides"))[number] == sizes, number
+    assert len(in_overview) > 5, "those near the current one are laid out"
+
+
+@in_chromium
 def test_pictures_fill_the_slide(small_deck, open_for_this_test):
     page = open_for_this_test(small_deck)
     press(page, *["ArrowRight"] * 5)  # to the diagram, through its three steps, to the question

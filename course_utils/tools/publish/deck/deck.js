@@ -50,6 +50,7 @@ function fit(slide) {
   const fits = () => slide.offsetHeight <= 720 && slide.scrollWidth <= 1280;
   const longest = options.sort((a, b) => b.textContent.length - a.textContent.length)[0];
   if (longest && !printed) options.forEach(option => (option.open = option === longest)); // the size stays when one opens
+  slide.style.height = "auto"; // its own, also in the overview, where all are equally high
   set("--gap", 16);
   set("--below", 20);
   for (const heading of inside("h1, h2, h3")) {
@@ -95,6 +96,7 @@ function fit(slide) {
   }
   for (let gap = 18; gap <= 36 && slide.offsetHeight < 600; gap += 2) set("--gap", gap);
   if (!slide.matches(".title")) set("--below", 20 + Math.min(Math.max(640 - slide.offsetHeight, 0) * 0.4, 100));
+  slide.style.height = "";
   if (!printed) options.forEach(option => (option.open = open.includes(option)));
 }
 
@@ -146,15 +148,10 @@ function print() {
 
 function present() {
   Reveal.on("ready", event => fit(event.currentSlide));
-  Reveal.on("slidechanged", event => fit(event.currentSlide));
-  Reveal.on("overviewshown", () => {
-    // also those that were not shown yet; in the overview all are equally high, so their own height is asked for
-    for (const slide of slides.filter(part => part.offsetHeight)) {
-      slide.style.height = "auto";
-      fit(slide);
-      slide.style.height = "";
-    }
-  });
+  // the overview also shows slides that were not visited yet, those near the current one
+  const fitShown = () => slides.filter(slide => slide.offsetHeight).forEach(fit);
+  Reveal.on("slidechanged", event => (Reveal.isOverview() ? fitShown() : fit(event.currentSlide)));
+  Reveal.on("overviewshown", fitShown);
   // one option of a question at a time: all of them opened are higher than a slide
   slides.forEach((slide, place) =>
     slide.querySelectorAll("details").forEach(option => (option.name = `question-${place}`)),
