@@ -17,7 +17,7 @@ PIP = $(BIN)/python -m pip install $(if $(CI),--quiet)
 CANARY = build/canary
 CANARY_PYTHON = $(CANARY)/$(notdir $(BIN))/python
 
-.PHONY: stale help setup lab test format nightly slow sabotage shake verdicts lesson matrix encoders lock notebooks adapter tables bench book screenshots dist canary bare doctor clean
+.PHONY: stale help setup lab test format nightly slow sabotage shake verdicts lesson matrix encoders lock notebooks adapter tables bench book screenshots dist canary bare arm doctor clean
 
 help:
 	@echo "make lab        open the lessons in JupyterLab      (make lab LAB_FLAGS='--no-browser --port 9999')"
@@ -40,6 +40,7 @@ help:
 	@echo "make dist       write the wheel and the source archive to build/dist"
 	@echo "make canary     run the lessons on the newest versions of everything, in build/canary: what will break next"
 	@echo "make bare       run make lab and make test in a bare Debian with its Python, as root: make bare DEBIAN=sid"
+	@echo "make arm        compare lessons 00, 02 and 04 on an emulated ARM processor, as root (make arm L='00 02 04')"
 	@echo "make lock       resolve requirements.lock and the grader's lock again"
 
 setup: $(VENV)/.ready
@@ -165,6 +166,10 @@ canary:
 # As root, since it unpacks a system and enters it; so is build/bare root's.
 bare:
 	$(if $(filter-out 0,$(shell id -u)),sudo --preserve-env )bash tests/bare_debian.sh $(DEBIAN)
+
+# As root, too, for debootstrap. Hours, most of them the first time's.
+arm: setup
+	$(if $(filter-out 0,$(shell id -u)),sudo --preserve-env )env TORCH_INDEX=$(TORCH_INDEX) bash tests/arm_debian.sh $(or $(L),00 02 04)
 
 clean:
 	rm -rf $(VENV) build
