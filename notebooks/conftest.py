@@ -24,6 +24,8 @@ from queue import Empty
 from nbval.kernel import RunningKernel
 from nbval.plugin import IPyNbCell, IPyNbFile
 
+from course_utils.tools.kernels import provisioner
+
 # a decimal with its sign and the spaces before it, which fill a column up; a version such as 2.13.0
 # is none
 DECIMAL = re.compile(r"( *[-−+]?(?<![\d.])\d+\.\d+(?![\d]|\.\d))")
@@ -130,6 +132,8 @@ def pytest_configure(config):
     os.environ["TQDM_DISABLE"] = "1"  # no progress bars in compared outputs
     # vectors are computed afresh; tests/run.py names a folder that is empty at first
     os.environ.setdefault("COURSE_VECTORS", "")
+    # the first kernels ask a warm process that may still import, on a busy machine for minutes
+    provisioner.PATIENCE = 900
     exact, run = IPyNbCell.sanitize, IPyNbCell.runtest
 
     def sanitize(self, text):
