@@ -358,7 +358,7 @@ def test_odd_but_sound_archives_are_read(place):
         (lambda path: None, "No such file"),  # nothing is made
         (Path.mkdir, "Is a directory"),
         (link("roster.csv"), "Too many levels"),  # to itself
-        (link("/dev/null"), "has no learners"),
+        (link("/dev/null"), "a pipe or a device"),
         (holding(""), "has no learners"),
         (holding("id,name\n"), "has no learners"),
         (link("/proc/self/mem"), "Input/output error"),  # as of a damaged disk
