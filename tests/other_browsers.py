@@ -6,7 +6,6 @@ has: over HTTP to WebKitWebDriver, and by Firefox's own socket, Marionette, whic
 program. Neither browser can reach another machine: its proxy is a port where nobody listens.
 """
 
-import base64
 import contextlib
 import json
 import os
@@ -28,7 +27,7 @@ FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
 WEBKIT, SCREEN = shutil.which("WebKitWebDriver"), shutil.which("Xvfb")
 MINI_BROWSER = next(Path("/usr").glob("lib*/**/webkit2gtk-4.*/MiniBrowser"), None)
 NOBODY = 9  # a port of this machine where nothing listens
-PATIENCE = 120  # seconds: the machine may be busy
+PATIENCE = 300  # seconds: the machine may be busy, and WebKit then takes half a minute for a slide
 FIREFOX_SETTINGS = {
     "network.proxy.type": 1,  # by hand; the addresses of this machine are asked directly
     "network.proxy.http": "127.0.0.1",
@@ -51,7 +50,6 @@ COMMANDS = {
     "execute/sync": "ExecuteScript",
     "window/rect": "SetWindowRect",
     "actions": "PerformActions",
-    "screenshot": "TakeScreenshot",
 }
 # an expression, or a function, which is called with the argument
 CALLED = "const value = ({text}); return typeof value === 'function' ? value(arguments[0]) : value;"
@@ -94,9 +92,6 @@ class Page:
         wanted = size["width"], size["height"]
         width, height = (2 * length - now for length, now in zip(wanted, inner))
         self.send("window/rect", width=width, height=height)
-
-    def screenshot(self, path):
-        Path(path).write_bytes(base64.b64decode(self.send("screenshot")))
 
     def _press(self, key):
         value = KEYS.get(key, key)
@@ -189,42 +184,45 @@ def problems_of_firefox(send):
 @contextlib.contextmanager
 def webkit():
     """A page of WebKitGTK, in the window of its small browser on a screen that nobody sees."""
-    port = free_port()
-    address = f"http://127.0.0.1:{port}"
+    with screen() as display, contextlib.ExitStack() as drivers:
+        for _ in range(3):  # once in a while the browser never answers its driver
+            port = free_port()
+            driver = drivers.enter_context(running(WEBKIT, f"--port={port}", DISPLAY=display))
+            open_when_ready(f"http://127.0.0.1:{port}/status").close()
+            with contextlib.suppress(TimeoutError):
+                send = webdriver(port)
+                break
+            driver.terminate()
+        else:
+            pytest.fail("WebKitGTK did not start in three tries of a minute each.")
+        page = Page(send)
+        page.problems = list  # WebKit does not tell the errors of scripts
+        yield page
+
+
+def webdriver(port):
+    """Open a window through WebKitWebDriver. Returns a function that sends it commands.
+
+    Raises TimeoutError if there is no window after a minute.
+    """
     nowhere = f"127.0.0.1:{NOBODY}"
+    proxy = {"proxyType": "manual", "httpProxy": nowhere, "sslProxy": nowhere}
     capabilities = {
         "webkitgtk:browserOptions": {"binary": str(MINI_BROWSER), "args": ["--automation"]},
-        "proxy": {
-            "proxyType": "manual",
-            "httpProxy": nowhere,
-            "sslProxy": nowhere,
-            "noProxy": ["127.0.0.1"],
-        },
+        "proxy": {**proxy, "noProxy": ["127.0.0.1"]},
     }
 
-    def send(method, path, **parameters):
-        body = None if method == "GET" else json.dumps(parameters).encode()
-        request = urllib.request.Request(f"{address}{path}", data=body, method=method)
+    def post(path, parameters, seconds):
+        address = f"http://127.0.0.1:{port}/session{path}"
+        request = urllib.request.Request(address, data=json.dumps(parameters).encode())
         try:
-            with urllib.request.urlopen(request, timeout=2 * PATIENCE) as answer:
+            with urllib.request.urlopen(request, timeout=seconds) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as error:
             pytest.fail(f"{path}: {error.read().decode()}")
 
-    with screen() as display, running(WEBKIT, f"--port={port}", DISPLAY=display):
-        open_when_ready(f"{address}/status").close()
-        session = send("POST", "/session", capabilities={"alwaysMatch": capabilities})["sessionId"]
-
-        def command(name, **values):
-            method = "GET" if name == "screenshot" else "POST"
-            return send(method, f"/session/{session}/{name}", **values)
-
-        try:
-            page = Page(command)
-            page.problems = list  # it does not tell
-            yield page
-        finally:
-            send("DELETE", f"/session/{session}")
+    opened = post("", {"capabilities": {"alwaysMatch": capabilities}}, seconds=60)
+    return lambda name, **values: post(f"/{opened['sessionId']}/{name}", values, 2 * PATIENCE)
 
 
 @contextlib.contextmanager

@@ -79,23 +79,18 @@ def test_slides_turn_nothing_overflows_and_nothing_leaves_the_machine(decks, ope
     assert decks(name).stat().st_size < 3e6  # bytes
 
 
+@pytest.mark.parametrize("name", LECTURES)
 @in_other_browsers
-def test_in_other_browsers_slides_turn_and_nothing_overflows(decks, browser):
+def test_in_other_browsers_slides_turn_and_nothing_overflows(decks, browser, name):
     with browser() as page:
         page.set_viewport_size({"width": 1280, "height": 720})
-        faults = {}
-        for name in LECTURES:
-            page.goto(decks(name).as_uri())
-            page.wait_for_function("window.Reveal && Reveal.isReady()")
-            for number, slide in enumerate(read(name).slides):
-                wait_for_slide(page, number)
-                wrong = page.evaluate(in_page("faultsOfSlide")) + page.evaluate(
-                    in_page("wordsCutOff")
-                )
-                if wrong:
-                    faults[name, number, slide.title] = wrong
-                page.evaluate("Reveal.next()")
-        assert faults == {}
+        page.goto(decks(name).as_uri())
+        page.wait_for_function("window.Reveal && Reveal.isReady()")
+        for number, slide in enumerate(read(name).slides):
+            wait_for_slide(page, number)
+            for faults in ("faultsOfSlide", "wordsCutOff"):
+                assert page.evaluate(in_page(faults)) == [], slide.title
+            page.evaluate("Reveal.next()")
         assert page.problems() == []
 
 

@@ -66,7 +66,7 @@ const SIMD = Uint8Array.of(...EMPTY, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10,
 function missing() {
   if (typeof WebAssembly === "undefined") return "wasm";
   try {
-    new WebAssembly.Module(EMPTY);
+    new WebAssembly.Instance(new WebAssembly.Module(EMPTY)); // WebKit refuses only the second
   } catch {
     return "permission";
   }
