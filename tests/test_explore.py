@@ -750,21 +750,21 @@ def test_in_the_book_each_answers_to_the_keyboard_and_fits_a_telephone_and_axe_f
         assert page.problems == page.outside == []
 
 
+@pytest.mark.parametrize("name", STARTS)
 @in_other_browsers
-def test_in_other_browsers_each_answers_to_the_keyboard(book_of_all_explorers, browser):
+def test_in_other_browsers_each_answers_to_the_keyboard(book_of_all_explorers, browser, name):
+    place = f"#explore-{name.replace(' ', '-')}"
     with served(book_of_all_explorers) as address, browser() as page:
         page.set_viewport_size({"width": 1280, "height": 900})
         page.goto(f"{address}/01_explorers.html")
-        page.wait_for_selector("button.explore")
-        for name in STARTS:
-            place = f"#explore-{name.replace(' ', '-')}"
-            page.evaluate(f"document.querySelector('{place} button').focus()")
-            page.keyboard.press("Enter")
-            page.wait_for_function(in_page("hasAnsweredOrFailed"), arg=place)
-            view = page.evaluate(in_page("nameOfView"), place)
-            assert view, page.evaluate(f"document.querySelector('{place}').innerText")
-            wait_for_answer_without_problem(page, view)
-            answers_to_keys(page, view)
+        page.wait_for_selector(f"{place} button.explore")
+        page.evaluate(f"document.querySelector('{place} button').focus()")
+        page.keyboard.press("Enter")
+        page.wait_for_function(in_page("hasAnsweredOrFailed"), arg=place)
+        view = page.evaluate(in_page("nameOfView"), place)
+        assert view, page.evaluate(f"document.querySelector('{place}').innerText")
+        wait_for_answer_without_problem(page, view)
+        answers_to_keys(page, view)
         assert page.problems() == []
 
 
