@@ -206,7 +206,9 @@ def _embedded(
         if "text/html" in output.get("data", {}):
             output.data["text/html"] = _on_a_slide(output.data["text/html"], explorer_links)
     lines = [line for line in cell.source.splitlines() if line.strip() not in (BEGIN, END)]
-    return _code_cell("\n".join(lines), outputs, press=block.press, echo=block.echo)
+    # below a function, the formatter leaves two lines empty: on a slide, one is enough
+    code = re.sub(r"\n{3,}", "\n\n", "\n".join(lines))
+    return _code_cell(code, outputs, press=block.press, echo=block.echo)
 
 
 def _on_a_slide(shown: str, explorer_links: dict[str, str]) -> str:
