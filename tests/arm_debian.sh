@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Compare lessons on an emulated ARM processor: `make arm`, or `make arm L="00 further/02"`.
 #
-# It needs Debian or Ubuntu on another processor, root, debootstrap, proot, a network, and on disk
-# 7 GB, twice that while it installs. An ARM Debian is unpacked; proot starts programs in it, and
+# It needs Debian or Ubuntu on another processor, root, debootstrap, proot, a network, and 7 GB of
+# disk, several more while it installs. An ARM Debian is unpacked; proot starts programs in it, and
 # QEMU emulates their instructions. Everything lies in build/arm and is made once; remove that
 # folder to begin anew. The commit at HEAD is cloned, and its lessons are compared as in
 # `pytest notebooks`, with cold kernels.
@@ -126,8 +126,10 @@ compare() {
     SECONDS=0
     emulated /usr/bin/python3 -m pytest -q -p no:cacheprovider -p tests.patience --timeout=0 \
         --nbval-kernel-startup-timeout=3600 "$notebook" >"$log" 2>&1 || status=1
-    if [ $status != 0 ]; then cat "$log"; fi
     counts=$(sed -n 's/ code cells compared$/ cells as stored/p' "$log")
+    # proot returns 0 for what a signal ended
+    if [ -z "$counts" ]; then status=1; fi
+    if [ $status != 0 ]; then cat "$log"; fi
     echo "$notebook: ${counts:-no cell was compared}; $(((SECONDS + 30) / 60)) minutes"
     return $status
 }
