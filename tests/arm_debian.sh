@@ -11,6 +11,7 @@ set -euo pipefail
 release=trixie  # QEMU is this release's, too: PyTorch crashes in QEMU 7
 python=3.13     # what this release has
 processor=cortex-a76  # a Raspberry Pi 5 has it; the one of Graviton 2 was derived from it
+processor_id=414fd0b1  # as QEMU's register MIDR_EL1 has it
 lessons=("$@")
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -51,6 +52,14 @@ unpack_qemu() {
     rm -r "$arm/debs"
 }
 
+# What PyTorch's libraries ask the kernel of an ARM: which processors there are, and of what type.
+describe_processor() {
+    local folder=$1 name
+    mkdir -p "$folder/cpu0/regs/identification"
+    for name in possible present online; do echo 0 >"$folder/$name"; done
+    echo "0x00000000$processor_id" >"$folder/cpu0/regs/identification/midr_el1"
+}
+
 # Packages are unpacked and not configured, since that would take minutes of emulation.
 unpack_system() {
     echo "Unpacking Debian $release for ARM"
@@ -61,6 +70,7 @@ unpack_system() {
         dpkg-deb -x "$package" "$system"
     done
     rm -r "$arm/debs"
+    describe_processor "$system/sys/devices/system/cpu"
     # configuring would write this; libraries read it even if they do not use the network
     cat "$system"/usr/share/ca-certificates/mozilla/*.crt >"$certificates"
 }
