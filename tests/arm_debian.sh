@@ -11,7 +11,7 @@ set -euo pipefail
 release=trixie  # QEMU is this release's, too: PyTorch crashes in QEMU 7
 python=3.13     # what this release has
 processor=cortex-a76  # a Raspberry Pi 5 has it; the one of Graviton 2 was derived from it
-processor_id=414fd0b1  # as QEMU's register MIDR_EL1 has it
+processor_id=414fd0b1  # implementer, variant, part and revision, as in /proc/cpuinfo of QEMU
 lessons=("$@")
 
 root=$(cd "$(dirname "$0")/.." && pwd)
