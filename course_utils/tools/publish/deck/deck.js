@@ -78,10 +78,12 @@ function fit(slide) {
       const style = getComputedStyle(pre),
         room = pre.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - 1;
       const source = pre.closest(".output")?.parentElement.querySelector(":scope > .input pre"); // its output is not larger
-      const size = Math.min(most, Math.floor((40 * room) / wide) / 2, parseFloat(source?.style.fontSize) || most);
+      let size = Math.min(most, Math.floor((40 * room) / wide) / 2, parseFloat(source?.style.fontSize) || most);
       const wrapped = size < LEAST || pre.matches(".error");
       pre.style.fontSize = `${pre.matches(".error") ? most : Math.max(size, LEAST)}px`;
       pre.style.whiteSpace = wrapped ? "pre-wrap" : "pre";
+      // some browsers round the width of each sign to whole pixels, so that lines do not shrink in proportion
+      while (!wrapped && size > LEAST && pre.scrollWidth > pre.clientWidth) pre.style.fontSize = `${(size -= 0.5)}px`;
     }
     let [small, large] = [120, 650];
     while (drawings.length && large - small > 4) {
