@@ -22,6 +22,7 @@ os.environ.update(TQDM_DISABLE="1", COURSE_COLD_SANDBOX="1")
 import pytest
 
 from course_utils._support import kept_vectors
+from course_utils.tools import beforehand
 from course_utils.tools.kernels.provisioner import start_warm
 
 from . import size
@@ -87,6 +88,7 @@ def main(flags):
     # what several lessons embed is computed once in a run, and afresh in each
     with tempfile.TemporaryDirectory(prefix="vectors-") as vectors:
         os.environ[kept_vectors.VARIABLE] = vectors
+        beforehand.marker().touch()  # so that no JupyterLab of a test computes beside the tests
         return run_tests(flags)
 
 

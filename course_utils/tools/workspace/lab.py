@@ -11,6 +11,7 @@ from pathlib import Path
 from ..._support.files import write_whole
 from ..._support.notebooks import NOTEBOOKS, ROUTES, is_core, part_of, parts
 from ...models import ENV_VAR
+from .. import beforehand
 from .copies import GLOSSARY, LEFT_ALONE, obstacle, report_lines, write_workspace
 from .live import write_live
 from .overview import overview
@@ -199,6 +200,7 @@ def _become_lab(command: list[str]) -> None:
         from ..kernels.provisioner import start_warm
 
         start_warm()
+    beforehand.start()
     if os.name == "posix":
         os.execv(command[0], command)  # so that Ctrl-C reaches only JupyterLab
     sys.exit(subprocess.call(command))
