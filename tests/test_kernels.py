@@ -47,6 +47,10 @@ def warm():
         # another test may have used it before its default was set
         KernelProvisionerFactory.clear_instance()
         assert os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] == NAME
+        with pytest.MonkeyPatch.context() as first:
+            # the first kernel waits until all is imported, on a busy machine for minutes
+            first.setattr(provisioner, "PATIENCE", MANY_SECONDS)
+            Kernel().end()
         yield process
         process.kill()
         process.wait()
@@ -68,6 +72,10 @@ class Kernel:
     def process(self):
         # Forked, or for an ordinary kernel a Popen
         return self.manager.provisioner.process
+
+    def end(self):
+        self.client.stop_channels()
+        self.manager.shutdown_kernel(now=True)
 
     def run(self, code):
         # the messages that the cell publishes, in Jupyter's form
@@ -120,8 +128,7 @@ def start_kernel(warm):
 
         def start(**settings):
             kernel = Kernel(**settings)
-            stack.callback(kernel.manager.shutdown_kernel, now=True)
-            stack.callback(kernel.client.stop_channels)  # is called first
+            stack.callback(kernel.end)
             return kernel
 
         yield start

@@ -93,18 +93,22 @@ def test_each_start_is_one_kernel_and_the_one_that_answers(warm):  # noqa: F811
             assert become(set(controlled), kernels_of_this_test), number
             assert bool(ordinary_kernels()) == bool(seconds), number
             for kernel in kernels:
-                kernel.client.stop_channels()
-                kernel.manager.shutdown_kernel(now=True)
+                kernel.end()
     assert become(set(), kernels_of_this_test), "no process is left"
 
 
-def test_each_stop_is_answered_and_the_kernel_goes_on(warm):  # noqa: F811
+def stop_often(number):
+    """Interrupt the cells of a new kernel, in turn, INTERRUPTS // AT_A_TIME times."""
     kernel = Kernel()
     try:
-        for number in range(INTERRUPTS):
-            reply = kernel.interrupted(CELLS[number % len(CELLS)])
-            assert reply["ename"] == "KeyboardInterrupt", number
+        for stop in range(INTERRUPTS // AT_A_TIME):
+            reply = kernel.interrupted(CELLS[stop % len(CELLS)])
+            assert reply["ename"] == "KeyboardInterrupt", (number, stop)
         assert kernel.says("print('alive')") == "alive"
     finally:
-        kernel.client.stop_channels()
-        kernel.manager.shutdown_kernel(now=True)
+        kernel.end()
+
+
+def test_each_stop_is_answered_and_the_kernel_goes_on(warm):  # noqa: F811
+    with ThreadPoolExecutor(AT_A_TIME) as pool:
+        list(pool.map(stop_often, range(AT_A_TIME)))

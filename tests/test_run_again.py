@@ -53,7 +53,7 @@ def run_twice(notebook, cells, folder):
         cell.update(outputs=[], execution_count=None, id=f"{cell.id[:50]}-{place}")
     run = nbformat.v4.new_notebook(cells=copies, metadata=deepcopy(notebook.metadata))
     client = NotebookClient(
-        run, timeout=300, record_timing=False, coalesce_streams=True, allow_errors=True,
+        run, timeout=3000, record_timing=False, coalesce_streams=True, allow_errors=True,
         resources={"metadata": {"path": str(folder)}},
     )  # fmt: skip
     client.extra_arguments = ["--log-level=ERROR"]

@@ -71,9 +71,11 @@ def _give_way() -> None:
     """Let any other process have the processor first."""
     if hasattr(os, "nice"):
         os.nice(LOWEST_PRIORITY)
-    # where Linux shares the processor between sessions, the priority inside one does not matter
-    with suppress(OSError):
-        Path("/proc/self/autogroup").write_text(str(LOWEST_PRIORITY))
+    # Where Linux shares the processor between sessions, a priority inside one does not matter. That
+    # of the session is for all its processes, so only one that has a session of its own sets it.
+    if hasattr(os, "getsid") and os.getsid(0) == os.getpid():
+        with suppress(OSError):
+            Path("/proc/self/autogroup").write_text(str(LOWEST_PRIORITY))
 
 
 def main(parent: int) -> None:

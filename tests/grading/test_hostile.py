@@ -76,8 +76,10 @@ def test_no_attack_gains_a_point(attack, marker, servers, secrets, monkeypatch):
         pytest.skip("there is no filter of system calls")
     notebook = attack.build()
     result, seconds = marked_within(2, marker, attack, notebook, monkeypatch)
-    if result.status == "timeout" and "timeout" not in attack.statuses:
+    ran_out = result.status == "timeout" or "took longer than" in result.reason
+    if ran_out and "timeout" not in attack.statuses:
         # on a busy machine it needs longer than it has: so once more, with time
+        monkeypatch.setattr(marker, "sandbox_patience", 30)
         result, seconds = marked_within(30, marker, attack, notebook, monkeypatch)
     # seconds: far more than the 3 of each patience of `strict_marker`
     assert seconds < 60, "it holds up the class"
