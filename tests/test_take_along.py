@@ -2,7 +2,6 @@
 the lesson does, and one line changes the model of a lesson.
 """
 
-import json
 import re
 import subprocess
 import sys
@@ -22,20 +21,10 @@ from notebooks.conftest import nearly_equal
 
 from .sources import SOURCES, cell_of, code_of, printed_by, tags
 
-# each cell has its own names, and all share the libraries, whose import takes seconds
 RUN_WITHOUT_THE_COURSE = """
-import contextlib, io, json, sys, traceback
+import sys
 sys.modules['course_utils'] = None  # as if it were not installed
-done = {}
-for key, source in json.load(sys.stdin).items():
-    printed, error = io.StringIO(), ''
-    try:
-        with contextlib.redirect_stdout(printed):
-            exec(source, {'__name__': '__main__'})
-    except BaseException:
-        error = traceback.format_exc()
-    done[key] = printed.getvalue(), error
-json.dump(done, sys.stdout)
+exec(sys.stdin.read(), {'__name__': '__main__'})
 """
 CODE_CELLS = {key: code_of(notebook) for key, notebook in SOURCES.items()}
 TAKE_ALONG = {
@@ -77,35 +66,26 @@ def few_reviews(key, monkeypatch):
     monkeypatch.setattr(data, "load_reviews", lambda *which: load_all(*which).head(number))
 
 
-@pytest.fixture(scope="module")
-def done_without_the_course(tmp_path_factory):
-    """{lesson: (what its cell to take along prints, its traceback if it fails)}."""
-    folder = tmp_path_factory.mktemp("elsewhere")
+@pytest.mark.parametrize("key", TAKE_ALONG)
+def test_what_is_taken_along_needs_no_course_and_nothing_from_above(key, tmp_path):
+    assert sum("take-along" in tags(cell) for cell in CODE_CELLS[key]) == 1
     completed = subprocess.run(
         [sys.executable, "-I", "-c", RUN_WITHOUT_THE_COURSE],
-        input=json.dumps({key: cell.source for key, cell in TAKE_ALONG.items()}),
+        input=TAKE_ALONG[key].source,
         capture_output=True,
         text=True,
-        cwd=folder,
+        cwd=tmp_path,
         env={
             "PATH": "",
-            "HOME": str(folder),
+            "HOME": str(tmp_path),
             "HF_HUB_CACHE": str(hub_cache.cache_with()),
             "HF_HUB_OFFLINE": "1",
         },
     )
     assert completed.returncode == 0, completed.stderr
-    return json.loads(completed.stdout)
-
-
-@pytest.mark.parametrize("key", TAKE_ALONG)
-def test_what_is_taken_along_needs_no_course_and_nothing_from_above(key, done_without_the_course):
-    assert sum("take-along" in tags(cell) for cell in CODE_CELLS[key]) == 1
-    printed, error = done_without_the_course[key]
-    assert not error, error
     stored = "".join(output.text for output in TAKE_ALONG[key].outputs)
     assert stored, "the cell prints nothing"
-    assert nearly_equal(printed, stored)
+    assert nearly_equal(completed.stdout, stored)
 
 
 @pytest.mark.parametrize("key", LESSONS_WITH_A_CHECKPOINT)
