@@ -86,12 +86,16 @@ class Page:
         self.wait_for_function(f"document.querySelector({json.dumps(selector)})")
 
     def set_viewport_size(self, size):
-        """Make the page this large: the window, by what its bars take, larger."""
-        self.send("window/rect", **size)
-        inner = self.evaluate("[innerWidth, innerHeight]")
-        wanted = size["width"], size["height"]
-        width, height = (2 * length - now for length, now in zip(wanted, inner))
-        self.send("window/rect", width=width, height=height)
+        """Make the page this large: the window, by what its bars take, larger.
+
+        Returns when the page has this size. A window is at least 500 pixels wide in Firefox.
+        """
+        beside, above = self.evaluate("[outerWidth - innerWidth, outerHeight - innerHeight]")
+        width, height = size["width"], size["height"]
+        self.send("window/rect", width=width + beside, height=height + above)
+        self.wait_for_function(
+            "([width, height]) => innerWidth === width && innerHeight === height", [width, height]
+        )
 
     def _press(self, key):
         value = KEYS.get(key, key)

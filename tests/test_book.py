@@ -6,9 +6,12 @@ Then how listings are set, line by line. Last, a small book of invented lessons,
 book.
 """
 
+import base64
 import re
 import shutil
+import struct
 import sys
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import unquote, urlparse
@@ -491,13 +494,26 @@ def test_on_paper_everything_stands_open_and_nothing_is_cut_off(site, open_page)
     assert page.locator("html").get_attribute("data-theme") == "dark"
 
 
+def stored_pictures():
+    """Yield (width, height), in pixels, of each PNG in the lessons as the book shows them."""
+    for lesson in book.read_lessons().values():
+        for cell in lesson.cells:
+            for output in cell.get("outputs", []):
+                picture = output.get("data", {}).get("image/png")
+                if picture:  # its size stands in the bytes 16 to 23
+                    yield struct.unpack(">II", base64.b64decode(picture)[16:24])
+
+
 @of_the_whole_book
 def test_the_pdf_holds_everything(names, pages, site):
-    # seen by its size: a lesson takes 10 to 40 pages, and has two pictures or more
     pdf = (site / book.PDF).read_bytes()
     assert re.fullmatch(rb"%PDF.*%%EOF\s*", pdf, re.DOTALL)
+    # a lesson takes 10 to 40 pages
     assert 10 * len(names) < len(re.findall(rb"/Type\s*/Page\b", pdf)) < 40 * len(names)
-    assert pdf.count(b"/Subtype /Image") >= 2 * len(names)
+    # plots and attention views are printed as the pixels that the lessons store
+    printed = re.findall(rb"/Subtype /Image\s*/Width (\d+)\s*/Height (\d+)", pdf)
+    missing = Counter(stored_pictures()) - Counter((int(w), int(h)) for w, h in printed)
+    assert not missing
     assert pages["index"].find("a", href=book.PDF)
 
 
