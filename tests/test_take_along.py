@@ -2,6 +2,7 @@
 the lesson does, and one line changes the model of a lesson.
 """
 
+import json
 import re
 import subprocess
 import sys
@@ -21,10 +22,19 @@ from notebooks.conftest import nearly_equal
 
 from .sources import SOURCES, cell_of, code_of, printed_by, tags
 
+# Each line of its input is a cell, as JSON. It answers each with a line: [what the cell prints, its
+# traceback if it fails]. A cell has its own names; all share the libraries, whose import takes seconds.
 RUN_WITHOUT_THE_COURSE = """
-import sys
+import contextlib, io, json, sys, traceback
 sys.modules['course_utils'] = None  # as if it were not installed
-exec(sys.stdin.read(), {'__name__': '__main__'})
+for line in sys.stdin:
+    printed, problem = io.StringIO(), ''
+    try:
+        with contextlib.redirect_stdout(printed):
+            exec(json.loads(line), {'__name__': '__main__'})
+    except BaseException:
+        problem = traceback.format_exc()
+    print(json.dumps([printed.getvalue(), problem]), flush=True)
 """
 CODE_CELLS = {key: code_of(notebook) for key, notebook in SOURCES.items()}
 TAKE_ALONG = {
@@ -66,26 +76,41 @@ def few_reviews(key, monkeypatch):
     monkeypatch.setattr(data, "load_reviews", lambda *which: load_all(*which).head(number))
 
 
-@pytest.mark.parametrize("key", TAKE_ALONG)
-def test_what_is_taken_along_needs_no_course_and_nothing_from_above(key, tmp_path):
-    assert sum("take-along" in tags(cell) for cell in CODE_CELLS[key]) == 1
-    completed = subprocess.run(
+@pytest.fixture(scope="module")
+def run_without_the_course(tmp_path_factory):
+    """A function that runs a cell where there is no course: (what it prints, its traceback or "")."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    with subprocess.Popen(
         [sys.executable, "-I", "-c", RUN_WITHOUT_THE_COURSE],
-        input=TAKE_ALONG[key].source,
-        capture_output=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         text=True,
-        cwd=tmp_path,
+        cwd=folder,
         env={
             "PATH": "",
-            "HOME": str(tmp_path),
+            "HOME": str(folder),
             "HF_HUB_CACHE": str(hub_cache.cache_with()),
             "HF_HUB_OFFLINE": "1",
+            "OMP_NUM_THREADS": "1",
         },
-    )
-    assert completed.returncode == 0, completed.stderr
+    ) as process:
+
+        def run(source):
+            print(json.dumps(source), file=process.stdin, flush=True)
+            return json.loads(process.stdout.readline())
+
+        yield run
+
+
+@pytest.mark.parametrize("key", TAKE_ALONG)
+def test_what_is_taken_along_needs_no_course_and_nothing_from_above(key, run_without_the_course):
+    assert sum("take-along" in tags(cell) for cell in CODE_CELLS[key]) == 1
+    printed, problem = run_without_the_course(TAKE_ALONG[key].source)
+    assert not problem, problem
     stored = "".join(output.text for output in TAKE_ALONG[key].outputs)
     assert stored, "the cell prints nothing"
-    assert nearly_equal(completed.stdout, stored)
+    assert nearly_equal(printed, stored)
 
 
 @pytest.mark.parametrize("key", LESSONS_WITH_A_CHECKPOINT)
