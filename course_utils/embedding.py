@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     Model = str | Path | Pair | None
 
 
-# of a call whose vectors are kept: about two seconds of computing
-MIN_TOKENS_TO_KEEP = 20_000
+# of sentences whose vectors are kept: about a second of computing on one core
+MIN_TOKENS_TO_KEEP = 5_000
 
 
 @overload
@@ -81,7 +81,8 @@ def embed(
     Returns a float32 array (n, hidden), or a tuple of them, one per pooling. An empty string is
     encoded like any other sentence ([CLS] and [SEP]). Sentences over the model's length are
     truncated, and one warning says how many. A progress bar appears after two seconds. Vectors that
-    take longer are kept in the user's cache folder, and read the next time.
+    take more than a second are kept in the user's cache folder, where later calls find those of the
+    same sentences.
 
     Raises TypeError for a bare string, for items that are not strings or for an invalid model;
     ValueError for no sentences, broken characters, a text without tokens, an unknown pooling or
@@ -104,32 +105,43 @@ def embed(
     route = _route([prompt + sentence for sentence in row_of], model, precision)
     _warn_of_cuts(route, list(row_of), sentences)
 
-    kept_name = _kept_name(route, poolings, normalize)
-    by_row = kept_vectors.read(kept_name) if kept_name else None
-    if by_row is None:
-        by_row = _computed(route, poolings, normalize)
-        if kept_name:
-            kept_vectors.keep(kept_name, by_row)
+    by_row = _read_or_computed(route, poolings, normalize)
     rows = [row_of[sentence] for sentence in sentences]
     by_pooling = np.ascontiguousarray(by_row[rows].swapaxes(0, 1))
     return tuple(by_pooling) if isinstance(pooling, tuple) else by_pooling[0]
 
 
-def _kept_name(
+def _read_or_computed(
     route: PackedRoute | TransformersRoute, poolings: tuple[str, ...], normalize: bool
-) -> str:
-    """The name under which these vectors are kept, or "" where computing them is fast, or where it
-    is not known what they depend on: the code of another model may be any.
+) -> np.ndarray:
+    """The vectors of a route's sentences: (rows, poolings, hidden).
+
+    Where computing takes long, those that are kept are read, and the others are kept. Not where it
+    is not known what vectors depend on: the code of another model may be any.
     """
+    every = range(len(route.lengths))
     if sum(route.lengths) < MIN_TOKENS_TO_KEEP or not isinstance(route, PackedRoute):
-        return ""
-    return f"{'-'.join(poolings)}-{'normalised' if normalize else 'raw'}-{route.digest()}"
+        return _computed(route, every, poolings, normalize)
+    recipe = f"{'-'.join(poolings)}-{'normalised' if normalize else 'raw'}-{route.digest()}"
+    names = route.sentence_digests()
+    vectors = kept_vectors.read(recipe, names)
+    missing = [row for row in every if names[row] not in vectors]
+    if missing:
+        computed = _computed(route, missing, poolings, normalize)
+        added = dict(zip([names[row] for row in missing], computed, strict=True))
+        if sum(route.lengths[row] for row in missing) >= MIN_TOKENS_TO_KEEP:
+            kept_vectors.keep(recipe, added)
+        vectors |= added
+    return np.stack([vectors[name] for name in names])
 
 
 def _computed(
-    route: PackedRoute | TransformersRoute, poolings: tuple[str, ...], normalize: bool
+    route: PackedRoute | TransformersRoute,
+    wanted: Sequence[int],
+    poolings: tuple[str, ...],
+    normalize: bool,
 ) -> np.ndarray:
-    """The vectors of a route's sentences: (rows, poolings, hidden)."""
+    """The vectors of the wanted rows, in their order: (rows, poolings, hidden)."""
 
     def vectors_of(batch: list[int]) -> list[tuple[list[int], np.ndarray]]:
         encoded = []  # [(rows, as in `row_of`; their vectors (rows, poolings, hidden))]
@@ -143,12 +155,12 @@ def _computed(
         return encoded
 
     vectors_of_row = {}  # {row: (poolings, hidden)}
-    with _token_bar(route) as bar:
-        for encoded in each(vectors_of, route.batches(), route.threads):
+    with _token_bar(sum(route.lengths[row] for row in wanted)) as bar:
+        for encoded in each(vectors_of, route.batches(wanted), route.threads):
             for rows, vectors in encoded:
                 vectors_of_row.update(zip(rows, vectors, strict=True))
                 bar.update(sum(route.lengths[row] for row in rows))
-    return np.stack([vectors_of_row[row] for row in range(len(route.lengths))])
+    return np.stack([vectors_of_row[row] for row in wanted])
 
 
 def _check_precision(precision: str) -> None:
@@ -219,17 +231,17 @@ def hidden_states(
         tokens_of(sentences, tokenizer, max_tokens(tokenizer, encoder)), tokenizer, encoder
     )
     _warn_of_cuts(route, sentences, sentences)
-    with torch.inference_mode(), _token_bar(route) as bar:
+    with torch.inference_mode(), _token_bar(sum(route.lengths)) as bar:
         for batch in route.batches():
             yield batch, *route.hidden_states(batch)
             bar.update(sum(route.lengths[place] for place in batch))
 
 
-def _token_bar(route: PackedRoute | TransformersRoute) -> Any:
+def _token_bar(tokens: int) -> Any:
     """A progress bar in tokens: long sentences come first, so a bar in sentences would overestimate
     the time left.
     """
-    return progress_bar(total=sum(route.lengths), unit="token", unit_scale=True)
+    return progress_bar(total=tokens, unit="token", unit_scale=True)
 
 
 def _warn_of_cuts(

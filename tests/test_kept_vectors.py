@@ -1,4 +1,4 @@
-"""Vectors of large collections are kept: found again, never out of date, remade where damaged."""
+"""Vectors of many sentences are kept: found again, never out of date, remade where damaged."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ TEXTS = ["A first text.", "Another, longer text of eight words or so."]
 
 @pytest.fixture(autouse=True)
 def place(tmp_path, monkeypatch):
-    """The folder of vectors, of which also small collections are kept."""
+    """The folder of vectors, where also those of few sentences are kept."""
     monkeypatch.setenv(kept_vectors.VARIABLE, str(tmp_path / "vectors"))
     monkeypatch.setattr(embedding, "MIN_TOKENS_TO_KEEP", 1)
     return tmp_path / "vectors"
@@ -23,40 +23,42 @@ def place(tmp_path, monkeypatch):
 
 @pytest.fixture
 def computations(monkeypatch):
-    """A list that grows by one for each call of `embed` that computes."""
+    """A list that gets, for each call of `embed` that computes, the number of its sentences."""
     calls, compute = [], embedding._computed
 
-    def counted(*arguments):
-        calls.append(arguments)
-        return compute(*arguments)
+    def counted(route, wanted, *arguments):
+        calls.append(len(wanted))
+        return compute(route, wanted, *arguments)
 
     monkeypatch.setattr(embedding, "_computed", counted)
     return calls
 
 
-def test_the_same_call_reads_what_another_has_computed(computations, place):
-    first = embed(TEXTS * 2)
-    assert np.array_equal(embed(TEXTS * 2), first)
-    # duplicates and their order do not count: they are encoded once
-    assert np.array_equal(embed(TEXTS), first[:2])
-    assert len(computations) == len(list(place.iterdir())) == 1
+def test_a_call_reads_what_others_have_computed_and_adds_the_rest(computations, place):
+    first = embed(TEXTS)
+    assert np.array_equal(embed(TEXTS[::-1] * 2), [first[1], first[0]] * 2)
+    assert computations == [2]
+    added = embed(["A third.", *TEXTS])
+    assert np.array_equal(added[1:], first)
+    assert computations == [2, 1] and len(list(place.iterdir())) == 2
+    assert np.array_equal(embed(["A third."]), added[:1])  # now it is in the second file
+    assert len(computations) == 2
 
 
 @pytest.mark.parametrize(
     "texts, options",
     [
-        (TEXTS[::-1], {}),
-        (["A first text", *TEXTS[1:]], {}),
+        ([text[:-1] for text in TEXTS], {}),
         (TEXTS, {"normalize": False}),
         (TEXTS, {"pooling": "cls"}),
         (TEXTS, {"pooling": ("mean", "cls")}),
     ],
-    ids=["order", "text", "normalize", "pooling", "poolings"],
+    ids=["texts", "normalize", "pooling", "poolings"],
 )
 def test_another_call_computes(texts, options, computations):
     embed(TEXTS)
     expected = np.array(embed(texts, **options))
-    assert len(computations) == 2
+    assert computations == [2, 2]
     assert np.array_equal(embed(texts, **options), expected)
 
 
@@ -75,10 +77,14 @@ def test_a_model_with_other_weights_computes(computations):
     assert len(computations) == 2
 
 
-def test_few_tokens_are_not_kept(monkeypatch, place):
-    monkeypatch.setattr(embedding, "MIN_TOKENS_TO_KEEP", 10_000)
+def test_few_tokens_are_not_kept_nor_those_that_a_call_adds(monkeypatch, place, computations):
+    many = [f"{number} {TEXTS[1]}" for number in range(10)]
+    monkeypatch.setattr(embedding, "MIN_TOKENS_TO_KEEP", 100)
     embed(TEXTS)
     assert not place.exists()
+    embed(many)
+    embed(many + TEXTS)
+    assert len(list(place.iterdir())) == 1 and computations == [2, 10, 2]
 
 
 def test_nothing_is_kept_where_the_variable_is_empty(monkeypatch, tmp_path, computations):
@@ -96,8 +102,15 @@ def flip_a_bit(path):
     path.write_bytes(content)
 
 
-def with_pickle(path):
-    np.savez(path, vectors=np.array([print, None]))
+def with_other_vectors(vectors):
+    """A function that replaces the vectors of a file."""
+
+    def replace(path):
+        with np.load(path) as arrays:
+            names = arrays["names"]
+        np.savez(path, names=names, vectors=vectors)
+
+    return replace
 
 
 def as_pipe(path):
@@ -109,7 +122,8 @@ def as_pipe(path):
     "damage",
     [
         flip_a_bit,
-        with_pickle,
+        with_other_vectors(np.array([print, None])),
+        with_other_vectors(np.zeros((1, 1, 384), np.float32)),
         pytest.param(
             as_pipe,
             marks=pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files"),
@@ -118,7 +132,7 @@ def as_pipe(path):
         lambda path: path.write_bytes(b""),
         lambda path: np.savez(path, other=np.zeros(2)),
     ],
-    ids=["a bit", "pickle", "a pipe", "cut off", "empty", "another array"],
+    ids=["a bit", "pickle", "too few", "a pipe", "cut off", "empty", "another array"],
 )
 def test_a_damaged_file_is_computed_again(damage, computations, place):
     expected = embed(TEXTS)
@@ -134,17 +148,32 @@ def test_where_nothing_can_be_written_nothing_is_kept(computations, place):
     assert len(computations) == 2
 
 
+def test_what_is_kept_in_a_read_only_folder_is_read(monkeypatch, computations):
+    expected = embed(TEXTS)
+
+    def refuse(*_arguments, **_options):
+        raise OSError("read-only")
+
+    monkeypatch.setattr(kept_vectors.Path, "touch", refuse)
+    assert np.array_equal(embed(TEXTS), expected)
+    assert computations == [2]
+
+
 def test_what_was_read_longest_ago_makes_room(monkeypatch, place):
     monkeypatch.setattr(kept_vectors, "MOST_BYTES", 9000)
-    for age, name in enumerate(["new", "old", "older"]):
-        kept_vectors.keep(name, np.zeros(250))  # 2,000 bytes, and some 260 for the head
-        os.utime(place / f"{name}.npz", (1e9 - age, 1e9 - age))
-    assert kept_vectors.read("older") is not None  # so now it is the newest
-    kept_vectors.keep("last", np.zeros(250))
-    assert {path.stem for path in place.iterdir()} == {"new", "older", "last"}
+    vector = np.zeros(250)  # 2,000 bytes, and some 500 for the heads
+    for age, recipe in enumerate(["new", "old", "older"]):
+        kept_vectors.keep(recipe, {b"name": vector})
+        (path,) = place.glob(f"{recipe}-*")
+        os.utime(path, (1e9 - age, 1e9 - age))
+    assert kept_vectors.read("older", [b"another"]) == {}  # which does not count
+    assert kept_vectors.read("older", [b"name"]).keys() == {b"name"}  # so now it is the newest
+    kept_vectors.keep("last", {b"name": vector})
+    left = {path.stem.split("-")[0] for path in place.iterdir()}
+    assert left == {"new", "older", "last"}
 
 
-def test_an_array_that_would_take_most_of_the_room_is_not_kept(monkeypatch, place):
+def test_vectors_that_would_take_most_of_the_room_are_not_kept(monkeypatch, place):
     monkeypatch.setattr(kept_vectors, "MOST_BYTES", 4000)
-    kept_vectors.keep("large", np.zeros(500))
+    kept_vectors.keep("large", {b"name": np.zeros(500)})
     assert not place.exists()

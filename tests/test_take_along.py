@@ -68,12 +68,20 @@ def no_packaged_encoder(cache_with_the_packaged_encoder, monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def few_reviews(key, monkeypatch):
+def few_reviews_and_short_pages(key, monkeypatch):
     # Lesson 10 trains on what follows the first 2,000 rows, so it gets all: there are 8,530.
     # The others need a tenth of their time with 400.
     number = 10_000 if key == "10" else 400
     load_all = data.load_reviews
     monkeypatch.setattr(data, "load_reviews", lambda *which: load_all(*which).head(number))
+    # pages of one window each; all of them, since queries are judged by their names
+    load_pages = data.load_docstrings
+
+    def short_pages(*places):
+        pages = load_pages(*places)
+        return pages.assign(text=pages["text"].str[:300])
+
+    monkeypatch.setattr(data, "load_docstrings", short_pages)
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +126,7 @@ def test_a_lesson_names_its_checkpoint_once(key):
     assert sum(len(cell_needs.CHECKPOINT.findall(cell.source)) for cell in CODE_CELLS[key]) == 1
 
 
-@pytest.mark.usefixtures("no_packaged_encoder", "few_reviews")
+@pytest.mark.usefixtures("no_packaged_encoder", "few_reviews_and_short_pages")
 @pytest.mark.parametrize("key", LESSONS_WITH_A_CHECKPOINT)
 def test_one_line_changes_the_model_of_a_lesson(key, tiny, monkeypatch):
     monkeypatch.setattr(plt, "show", lambda: plt.close("all"))
@@ -227,8 +235,9 @@ def test_what_matters_when_taken_along_masks_each_word_and_each_pair():
 
 
 def test_the_search_taken_along_fuses_words_and_best_windows_as_the_lesson_does():
-    docs = data.load_docstrings()[::60]  # all would take minutes
-    texts = ["Error E71: the toner is low.", *docs["name"] + "\n\n" + docs["text"]]
+    docs = data.load_docstrings()[::60]  # all would take minutes, and so would whole texts
+    begins = docs["text"].str[:1500]  # two or three windows
+    texts = ["Error E71: the toner is low.", *docs["name"] + "\n\n" + begins]
     # the cell, with these texts in place of its own; a function, since `\n` in a text would be read
     # as an escape
     source = re.sub(

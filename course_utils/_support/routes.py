@@ -4,7 +4,7 @@ A route has these members:
 - `lengths`: the number of tokens of each sentence.
 - `longest`: the most tokens that the encoder takes.
 - `cut`: the indices of the sentences that were longer.
-- `batches()`: lists of sentence indices, the longest sentences first.
+- `batches(places)`: lists of these sentence indices (by default all), the longest sentences first.
 - `states(batch)`: yields (places, last hidden states, attention mask) of the batch, in one or
   several parts. places: indices of n sentences. The states are a tensor (n, tokens, hidden), the
   mask is an integer tensor (n, tokens), 1 for each token and 0 for padding.
@@ -64,7 +64,7 @@ class PackedRoute:
         )
 
     def digest(self) -> str:
-        """A digest of all that its states depend on: weights, configuration, tokens, versions."""
+        """A digest of what all its states depend on: weights, configuration, versions."""
         sizes = (self.config.num_attention_heads, self.config.layer_norm_eps, self.precision)
         versions = (torch.__version__, STATES_VERSION)
         digest = hashlib.blake2b(repr((sizes, versions)).encode(), digest_size=32)
@@ -72,12 +72,18 @@ class PackedRoute:
             weight = self.weights[name].detach().cpu().contiguous()
             digest.update(f"{name} {weight.dtype} {tuple(weight.shape)}".encode())
             digest.update(weight.flatten().view(torch.uint8).numpy().data)
-        for ids in self.ids:
-            digest.update(np.asarray([len(ids), *ids]).astype("<i8").data)
         return digest.hexdigest()
 
-    def batches(self) -> list[list[int]]:
-        return list(by_length(self.lengths, QUEUED_TOKENS if self.threads > 1 else PACKED_TOKENS))
+    def sentence_digests(self) -> list[bytes]:
+        """For each sentence, a digest of its tokens."""
+        return [
+            hashlib.blake2b(np.asarray(ids).astype("<i8").data, digest_size=16).digest()
+            for ids in self.ids
+        ]
+
+    def batches(self, places: Iterable[int] | None = None) -> list[list[int]]:
+        budget = QUEUED_TOKENS if self.threads > 1 else PACKED_TOKENS
+        return list(by_length(self.lengths, budget, places))
 
     def states(self, batch: list[int]) -> Iterator[tuple[list[int], torch.Tensor, torch.Tensor]]:
         for start, states in self.forward([self.ids[place] for place in batch]):
@@ -105,8 +111,8 @@ class TransformersRoute:
         self.tokenizer, self.encoder = tokenizer, encoder
         self.in_bfloat16 = precision == "bfloat16"
 
-    def batches(self) -> list[list[int]]:
-        return list(by_length(self.lengths, PADDED_TOKENS))
+    def batches(self, places: Iterable[int] | None = None) -> list[list[int]]:
+        return list(by_length(self.lengths, PADDED_TOKENS, places))
 
     def states(self, batch: list[int]) -> Iterator[tuple[list[int], torch.Tensor, torch.Tensor]]:
         outputs, mask = self._run(batch)
@@ -182,18 +188,22 @@ def packaged_tokens(sentences: list[str], tokenizer: Any) -> Tokens:
     return [encoding.ids for encoding in encoded], cut, tokenizer.truncation["max_length"]
 
 
-def by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
+def by_length(
+    lengths: Sequence[int], budget: int, places: Iterable[int] | None = None
+) -> Iterator[list[int]]:
     """Yield lists of indices, longest sentences first, so that a batch has similar lengths and
     little padding.
 
-    lengths: in tokens.
+    lengths: of all sentences, in tokens.
     budget: the most tokens of a batch if each sentence is padded to the longest, whether or not the
     route pads. A longer sentence is a batch of its own.
+    places: the indices; by default all.
 
     For no sentences, it yields one empty batch.
     """
     batch, longest = [], 0
-    for place in sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True):
+    places = range(len(lengths)) if places is None else places
+    for place in sorted(places, key=lengths.__getitem__, reverse=True):
         longest = longest or lengths[place]
         if batch and longest * (len(batch) + 1) > budget:
             yield batch
