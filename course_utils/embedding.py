@@ -120,7 +120,8 @@ def _read_or_computed(
     is not known what vectors depend on: the code of another model may be any.
     """
     every = range(len(route.lengths))
-    if sum(route.lengths) < MIN_TOKENS_TO_KEEP or not isinstance(route, PackedRoute):
+    is_fast = sum(route.lengths) < MIN_TOKENS_TO_KEEP
+    if is_fast or not isinstance(route, PackedRoute) or kept_vectors.folder() is None:
         return _computed(route, every, poolings, normalize)
     recipe = f"{'-'.join(poolings)}-{'normalised' if normalize else 'raw'}-{route.digest()}"
     names = route.sentence_digests()

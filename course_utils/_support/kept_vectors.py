@@ -65,8 +65,10 @@ def keep(recipe: str, vectors: Mapping[bytes, np.ndarray]) -> None:
     error.
     """
     kept = folder()
+    if kept is None:
+        return
     rows = np.stack(list(vectors.values()))
-    if kept is None or rows.nbytes > MOST_BYTES // 4:
+    if rows.nbytes > MOST_BYTES // 4:
         return
     joined = b"".join(vectors)
     names = np.frombuffer(joined, np.uint8).reshape(len(vectors), -1)  # of equal length
